@@ -80,7 +80,7 @@ def blueprints() -> Iterator[Work]:
     from riverboat.games.holdem.action_tree import compile_action_tree
     from riverboat.games.holdem.menus import one_size_menu
     from riverboat.games.holdem.rules import PokerRules, read_game
-    from riverboat.solvers.mccfr.trainer import make_sampling_trainer
+    from riverboat.solvers.mccfr.trainer import BlueprintTrainer
     from riverboat.strategies.blueprint import Blueprint
 
     rules = PokerRules(stacks=(2000, 2000), ranks=5, board=(0, 3, 1), name="small")
@@ -89,7 +89,7 @@ def blueprints() -> Iterator[Work]:
     yield "small game: betting", lambda: [compile_action_tree(rules, menu) for _ in range(30)]
     yield "200 big blinds: betting", lambda: [compile_action_tree(deep, menu) for _ in range(30)]
     tree, exact = compile_action_tree(rules, menu), lossless_abstraction(rules.board[1:], rules.deck)
-    blueprint = make_sampling_trainer(tree, exact, seed=1)
+    blueprint = BlueprintTrainer(tree, exact, seed=1)
     yield "small game: sampled iterations", lambda: blueprint.step(200_000)
     tables = [np.zeros((count, int(w)), np.uint8) for count, w in zip(exact.counts, tree.width, strict=False)]
     strategy = Blueprint(rules, tree.menu, tree, exact, tuple(tables))

@@ -17,8 +17,7 @@ from riverboat.core.errors import InputError
 from riverboat.explain.spot_decisions import card_decisions
 from riverboat.formats import spot_file
 from riverboat.games.spots.spot import Spot
-from riverboat.solvers.boards.cfr import BoardCFR
-from riverboat.solvers.run import BOARD_SCHEDULE
+from riverboat.solvers.boards.cfr import BOARD_SCHEDULE, BoardCFR
 from riverboat.strategies.solution import Solution
 from riverboat.trees.boards import BoardTree
 

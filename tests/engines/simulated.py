@@ -44,7 +44,7 @@ from riverboat.solvers.boards.batches import solve_many
 from riverboat.solvers.boards.cfr import BoardCFR, schedule_rows
 from riverboat.solvers.mccfr.cuda_public_chance import PackedBoards
 from riverboat.solvers.mccfr.tables import Weighting
-from riverboat.solvers.mccfr.trainer import BlueprintTrainer, make_sampling_trainer
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.trees.boards import BoardTree
 
@@ -193,7 +193,7 @@ def vectors(rules: PokerRules, menu: ActionMenu | None, buckets: int, *, deals: 
     streets = [StreetBuckets(buckets, rng.integers(0, buckets, (1, n)).astype(np.uint16)) for n in whole.counts]
     cards, tree = CardAbstraction(tuple(streets), rules.board[1:], rules.deck), compile_action_tree(rules, menu)
     solver, twin = (
-        make_sampling_trainer(tree, cards, "pcs", device="cuda", seed=1, batch=2, pack=4),
+        BlueprintTrainer(tree, cards, "pcs", device="cuda", seed=1, batch=2, pack=4),
         PublicChanceSampling(tree, cards, 1, 1),
     )
     runs, apart = [int(n) for n in solver.traverser.sizes[:, kernels.RUNS]], {}
@@ -249,13 +249,13 @@ def deals(rules: PokerRules, menu: ActionMenu | None, cards: CardAbstraction) ->
     tree = compile_action_tree(rules, menu)
     how: dict[str, Any] = {"seed": 3, "weighting": Weighting("linear", 64)}
     twin = BlueprintTrainer(tree, cards, **how)
-    solver = make_sampling_trainer(tree, cards, device="cuda", **how, blocks=1, group=twin.traverser.group)
+    solver = BlueprintTrainer(tree, cards, device="cuda", **how, blocks=1, group=twin.traverser.group)
     for each in (solver, twin):
         each.step(64)
         each.step(64)
     mine, theirs = solver.state(), twin.state()
     largest = float(np.abs(theirs["cells"]).max())
-    again = make_sampling_trainer(tree, cards, device="cuda", **how, blocks=1, group=twin.traverser.group)
+    again = BlueprintTrainer(tree, cards, device="cuda", **how, blocks=1, group=twin.traverser.group)
     again.restore(theirs)  # as if the run had started on the processor
     return {
         "cells": float(np.abs(mine["cells"] - theirs["cells"]).max()) / largest,
@@ -286,7 +286,7 @@ def learning() -> dict[str, float]:
     """Return the exploitability of the average strategy of Kuhn poker, which has no board to sample, in chips."""
     rules = read_game("kuhn")
     tree, cards = compile_action_tree(rules), lossless_abstraction(rules.board[1:], rules.deck)
-    solver = make_sampling_trainer(tree, cards, "pcs", device="cuda", weighting=Weighting("linear", 64), batch=1)
+    solver = BlueprintTrainer(tree, cards, "pcs", device="cuda", weighting=Weighting("linear", 64), batch=1)
     solver.traverser.deal(0, 0, 64)
     solver.traverser.train_boards(64)
     solver.step(192)  # starts with the same boards, which replace those of the last step
@@ -299,7 +299,7 @@ def steps() -> dict[str, float]:
     rules = read_game("kuhn")
     tree, cards = compile_action_tree(rules), lossless_abstraction(rules.board[1:], rules.deck)
     how: dict[str, Any] = {"seed": 2, "weighting": Weighting("dcfr:alpha=1.5,beta=0,gamma=2", 128), "batch": 16}
-    whole, parts, later = (make_sampling_trainer(tree, cards, "pcs", device="cuda", **how) for _ in range(3))
+    whole, parts, later = (BlueprintTrainer(tree, cards, "pcs", device="cuda", **how) for _ in range(3))
     for solver in (whole, parts):
         solver.payoff = np.full(2, 2.0**40)  # as after a long run, where increments are rounded
     whole.step(320)

@@ -13,7 +13,7 @@ from riverboat.abstraction.cards.card_abstraction import CardAbstraction, Street
 from riverboat.agents.baselines import BaselineAgent
 from riverboat.core.errors import InputError
 from riverboat.evaluation.best_response.exact import quality
-from riverboat.evaluation.confidence_intervals import confidence_interval
+from riverboat.evaluation.confidence_intervals import SampleSums
 from riverboat.evaluation.matches.duel import TREE_BASELINE_ACTIONS, DuelResult, _duel_deals, baseline_strategy, duel
 from riverboat.evaluation.matches.pairs import DuplicatePairs
 from riverboat.games.holdem.action_tree import compile_action_tree
@@ -152,11 +152,11 @@ def test_integer_and_float_tables_agree() -> None:
 
 def test_confidence_interval() -> None:
     sample = np.random.default_rng(0).normal(3, 2, 1000)
-    found = confidence_interval(len(sample), sample.sum(), (sample**2).sum())
+    found = SampleSums(len(sample), sample.sum(), (sample**2).sum()).confidence_interval()
     assert found.mean == pytest.approx(sample.mean())
     assert found.half_width == pytest.approx(1.959964 * sample.std(ddof=1) / math.sqrt(1000))
     with pytest.raises(InputError, match="1 samples"):
-        confidence_interval(1, 1.0, 1.0)
+        SampleSums(1, 1.0, 1.0).confidence_interval()
 
 
 def test_coverage_of_intervals() -> None:

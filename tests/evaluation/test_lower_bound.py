@@ -14,6 +14,7 @@ from riverboat.abstraction.cards.card_abstraction import CardAbstraction, Street
 from riverboat.core.errors import InputError
 from riverboat.evaluation.best_response.exact import quality
 from riverboat.evaluation.best_response.lower_bound import (
+    BoardSampling,
     abstract_lower_bound,
     draw_boards,
     evaluate_response,
@@ -50,7 +51,7 @@ def test_bound_is_between_unfitted_and_exact() -> None:
     assert found.mbb_per_game - found.ci95 < exact.mbb_per_game
     assert 0 < found.ci95 < 0.2 * found.mbb_per_game
     assert found.fitting_boards == 2 * 130
-    plain = evaluate_response(strategy, strategy, 400, seed=1).mean() * 1000 / rules.big_blind
+    plain = evaluate_response(strategy, strategy, 400, BoardSampling(seed=1)).mean() * 1000 / rules.big_blind
     assert found.mbb_per_game > plain  # on the same boards
     assert found.mbb_per_game > 0.7 * exact.mbb_per_game
     again = lower_bound(strategy, 400, fitting_boards=130, seed=1, threads=2)
@@ -67,7 +68,7 @@ def test_response_fitted_on_all_boards_is_optimal_with_perfect_recall(dtype: typ
     streets = [StreetBuckets(n, v, cuts=c.astype(np.uint16)) for n, v, c in zip((2, 4, 8), values, cuts, strict=True)]
     strategy = blueprint(rules, TINY["one card, two boards"][1], CardAbstraction(tuple(streets), (1, 1), rules.deck), 4)
     boards = np.array(list(permutations(rules.deck.cards.tolist(), 2)), np.uint8)
-    response = fit_response(strategy, boards, abstract=True, dtype=dtype)
+    response = fit_response(strategy, boards, BoardSampling(dtype=dtype), abstract=True)
     won = [response_value(strategy, seat, respond=False, own=response) for seat in (0, 1)]
     exact = abstract_quality(strategy)
     assert won == pytest.approx(exact.best, abs=1e-6)

@@ -29,7 +29,7 @@ from riverboat.games.holdem.menus import parse_menu
 from riverboat.games.holdem.rules import PokerRules, read_game
 from riverboat.games.registry import game_from_spec
 from riverboat.solvers.mccfr.tables import BucketTables
-from riverboat.solvers.mccfr.trainer import TRAVERSALS, BlueprintTrainer, make_sampling_trainer, small_game_strategy
+from riverboat.solvers.mccfr.trainer import TRAVERSALS, BlueprintTrainer, small_game_strategy
 from riverboat.solvers.tabular.best_response import Quality, quality
 from riverboat.solvers.tabular.cfr import CFR
 from riverboat.strategies.blueprint import Blueprint
@@ -134,7 +134,7 @@ def test_tables_equal_the_reference(traversal: str, name: str) -> None:
     tree, cards = game(name)
     # With seed 7 such a sum occurs between the two traversals of OPCS, and two best responses tie in CFR-BR.
     seed = 8 if traversal in ("opcs", "cfr-br") else 7
-    solver = make_sampling_trainer(tree, cards, traversal, seed=seed)
+    solver = BlueprintTrainer(tree, cards, traversal, seed=seed)
     twin = TWINS[traversal](tree, cards, seed, group=1)
     for i in range(40):
         twin.visits = 0
@@ -210,7 +210,7 @@ def test_boards_and_deals_have_equal_expected_updates(name: str, drawn: type[Pub
     ],
 )
 def test_leduc_converges(traversal: str, iterations: int) -> None:
-    solver = make_sampling_trainer(*game("leduc"), traversal, seed=1)
+    solver = BlueprintTrainer(*game("leduc"), traversal, seed=1)
     solver.step(iterations // 50)
     early = measured(solver)
     solver.step(iterations)
@@ -226,7 +226,7 @@ def test_leduc_converges(traversal: str, iterations: int) -> None:
 @pytest.mark.parametrize("traversal", TRAVERSALS)
 def test_lossy_buckets_do_not_converge_in_the_full_game(traversal: str) -> None:
     """The loss through the abstraction remains, however long the run."""
-    solver = make_sampling_trainer(*game("leduc, merged"), traversal, seed=1)
+    solver = BlueprintTrainer(*game("leduc, merged"), traversal, seed=1)
     boards = {"pcs": 10_000, "cfr-br": 10_000, "opcs": 40_000, "spcs": 40_000}.get(traversal, 200_000)
     solver.step(boards)
     first = measured(solver).exploitability
@@ -240,7 +240,7 @@ def test_errors_equal_samplers_of_public_trees() -> None:
     for traversal, iterations in (("chance", 50_000), ("pcs", 3_200)):
         ours, other_errors = [], []
         for seed in range(4):
-            solver = make_sampling_trainer(*game("leduc"), traversal, seed=seed)
+            solver = BlueprintTrainer(*game("leduc"), traversal, seed=seed)
             solver.step(iterations)
             ours.append(measured(solver).exploitability)
             other = CFR(public("leduc"), "vanilla", traversal=traversal, seed=seed)
@@ -255,10 +255,10 @@ def test_errors_equal_samplers_of_public_trees() -> None:
 
 @pytest.mark.parametrize("traversal", OTHERS)
 def test_restored_run_continues_bitwise(traversal: str) -> None:
-    first = make_sampling_trainer(*game("leduc"), traversal, seed=4, dtype="16-bit")
+    first = BlueprintTrainer(*game("leduc"), traversal, seed=4, dtype="16-bit")
     first.step(640)
     state = {name: np.array(values) for name, values in first.state().items()}
-    second = make_sampling_trainer(*game("leduc"), traversal, seed=0, dtype="16-bit")
+    second = BlueprintTrainer(*game("leduc"), traversal, seed=0, dtype="16-bit")
     second.restore(state)
     first.step(640)
     second.step(640)
@@ -268,7 +268,7 @@ def test_restored_run_continues_bitwise(traversal: str) -> None:
 
 @pytest.mark.parametrize("traversal", OTHERS)
 def test_sixteen_bits_and_two_threads_converge(traversal: str) -> None:
-    solver = make_sampling_trainer(*game("leduc"), traversal, seed=4, dtype="16-bit", threads=2)
+    solver = BlueprintTrainer(*game("leduc"), traversal, seed=4, dtype="16-bit", threads=2)
     solver.step({"pcs": 6_400, "cfr-br": 6_400, "opcs": 25_600, "spcs": 25_600}.get(traversal, 200_000))
     assert measured(solver).exploitability < 0.1
 
@@ -279,18 +279,18 @@ def test_cfr_br_is_less_exploitable_in_the_full_game() -> None:
     tree, cards = game("leduc, merged")
     result = {}
     for traversal in ("pcs", "cfr-br"):
-        solver = make_sampling_trainer(tree, cards, traversal, seed=2)
+        solver = BlueprintTrainer(tree, cards, traversal, seed=2)
         solver.step(40_000)
         average = tuple(solver.averages(street) for street in range(2))
         result[traversal] = real_quality(Blueprint(tree.rules, None, tree, cards, average)).exploitability
     assert result["cfr-br"] < 0.9 * result["pcs"]
-    full = make_sampling_trainer(*game("leduc"), "cfr-br", seed=2)
+    full = BlueprintTrainer(*game("leduc"), "cfr-br", seed=2)
     full.step(20_000)
     assert measured(full).exploitability < 0.05
 
 
 def test_linear_weighting_discounts_the_beginning() -> None:
-    solver = make_sampling_trainer(*game("leduc"), "pcs", weighting="linear")
+    solver = BlueprintTrainer(*game("leduc"), "pcs", weighting="linear")
     assert solver.weighting.discounts
     solver.step(64)
 
@@ -298,8 +298,8 @@ def test_linear_weighting_discounts_the_beginning() -> None:
 def test_invalid_input() -> None:
     tree, cards = game("leduc")
     with pytest.raises(InputError, match="'chance'"):
-        make_sampling_trainer(tree, cards, "chanse")
+        BlueprintTrainer(tree, cards, "chanse")
     with pytest.raises(InputError, match=r"'external'.*'pcs'"):
-        make_sampling_trainer(tree, cards, "pcs").restore(BlueprintTrainer(tree, cards).state())
+        BlueprintTrainer(tree, cards, "pcs").restore(BlueprintTrainer(tree, cards).state())
     with pytest.raises(InputError, match=r"'chance'.*'pure'"):
-        make_sampling_trainer(tree, cards, "pure").restore(make_sampling_trainer(tree, cards, "chance").state())
+        BlueprintTrainer(tree, cards, "pure").restore(BlueprintTrainer(tree, cards, "chance").state())

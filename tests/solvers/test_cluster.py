@@ -32,8 +32,8 @@ from riverboat.games.registry import game_from_spec
 from riverboat.solvers.cluster import blade as blades
 from riverboat.solvers.cluster.backends import LocalBackend, RayBackend
 from riverboat.solvers.cluster.distributed import DistributedTrainer, Head
-from riverboat.solvers.mccfr.tables import Weighting
-from riverboat.solvers.mccfr.trainer import BlueprintTrainer, Pruning, small_game_strategy
+from riverboat.solvers.mccfr.tables import Pruning, Weighting
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer, small_game_strategy
 from riverboat.solvers.tabular.best_response import quality
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.trees.compile import compile_game
@@ -316,7 +316,7 @@ def test_threads_of_the_head_change_nothing() -> None:
     tree, cards = game("hold'em")
     result = []
     for threads in (1, 3):
-        head = Head(tree, cards, threads=threads, batch=256)
+        head = Head(tree, cards, threads, "float32", None, batch=256)
         blade = blades.Blade(tree, cards, blades.BladeAssignment(0, 0, 3))
         for begin in range(0, 1024, 256):
             values, counts, _ = blade.value(head.record(1, begin, begin + 256))

@@ -15,14 +15,14 @@ from riverboat.engines.cuda._kernels import external
 from riverboat.games.holdem.action_tree import compile_action_tree
 from riverboat.games.holdem.rules import read_game
 from riverboat.solvers.mccfr import cuda_trainer
-from riverboat.solvers.mccfr.trainer import BlueprintTrainer, make_sampling_trainer
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 
 LEDUC = read_game("leduc")
 
 
 def make(**options: Any) -> BlueprintTrainer:
     cards = lossless_abstraction(LEDUC.board[1:], LEDUC.deck)
-    return make_sampling_trainer(compile_action_tree(LEDUC), cards, device="cuda", **options)
+    return BlueprintTrainer(compile_action_tree(LEDUC), cards, device="cuda", **options)
 
 
 def test_without_a_device(monkeypatch: pytest.MonkeyPatch) -> None:

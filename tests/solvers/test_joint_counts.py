@@ -14,7 +14,7 @@ from riverboat.games.holdem.action_tree import compile_action_tree
 from riverboat.games.holdem.rules import PokerRules
 from riverboat.papers.public_chance_sampling.class_game import class_game_from_boards, class_quality, sample_boards
 from riverboat.solvers.mccfr.abstract_response import abstract_quality
-from riverboat.solvers.mccfr.trainer import make_sampling_trainer
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 
 RULES = PokerRules(
     limit=True, blinds=(10, 5), raise_sizes=(10, 10), most_raises=(1, 2), first=(1, 0), board=(0, 3),
@@ -28,7 +28,7 @@ def test_all_boards_equal_the_abstract_game() -> None:
     cards = percentile_abstraction(3, "square", RULES.deck, RULES.board[1:])
     boards = np.array(list(permutations(RULES.deck.cards.tolist(), 3)), np.uint8)
     game = class_game_from_boards(tree, cards, boards)
-    solver = make_sampling_trainer(tree, cards, "pcs", seed=3)
+    solver = BlueprintTrainer(tree, cards, "pcs", seed=3)
     solver.step(128)
     expected = abstract_quality(solver)
     result = class_quality(game, [solver.tables.strategies(street) for street in range(2)])

@@ -26,8 +26,8 @@ from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree
 from riverboat.games.holdem.rules import read_game
 from riverboat.games.registry import game_from_spec
 from riverboat.solvers import run_loop
-from riverboat.solvers.mccfr.tables import Weighting
-from riverboat.solvers.mccfr.trainer import TRAVERSALS, BlueprintTrainer, Pruning, make_sampling_trainer
+from riverboat.solvers.mccfr.tables import Pruning, Weighting
+from riverboat.solvers.mccfr.trainer import TRAVERSALS, BlueprintTrainer
 from riverboat.solvers.tabular.cfr import CFR
 from riverboat.strategies import files
 from riverboat.trees.compile import compile_game
@@ -90,7 +90,7 @@ def deterministic(threads: int = 1, **options: Any) -> Trainer:
 
 def alone(traversal: str, threads: int = 1) -> Trainer:
     """Other samplers on one thread, with discounts."""
-    return late(make_sampling_trainer(*leduc(), traversal, seed=5, weighting=Weighting(WEIGHTS, 320)))
+    return late(BlueprintTrainer(*leduc(), traversal, seed=5, weighting=Weighting(WEIGHTS, 320)))
 
 
 WEIGHTED = Weighting(WEIGHTS, period=1_600)  # not a multiple of the batch

@@ -159,11 +159,15 @@ def test_cases_with_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
         TreeEngine(tree, np.float64, 0)
 
 
-def test_errors_in_a_thread_are_raised() -> None:
-    engine = TreeEngine(compile_game(GAMES["leduc"]), np.float64, 2)
+def test_errors_in_a_thread_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    solver = CFR(compile_game(GAMES["leduc"]), threads=2)
+    traverse = TreeEngine._traverse_from
 
-    def fails(task: int, room: Any) -> None:
-        raise MemoryError(f"task {task}")
+    def fails(engine: TreeEngine, me: int, root: int, *rest: Any) -> None:
+        if root:  # of a task, which a thread runs; the trunk begins at the root of the tree
+            raise MemoryError(f"task {root}")
+        traverse(engine, me, root, *rest)
 
+    monkeypatch.setattr(TreeEngine, "_traverse_from", fails)
     with pytest.raises(MemoryError, match="task"):
-        engine._run_tasks(0, fails, engine.cuts)
+        solver.step(1)

@@ -20,8 +20,8 @@ from riverboat.games.holdem.menus import one_size_menu
 from riverboat.games.holdem.rules import PokerRules, read_game
 from riverboat.games.registry import game_from_spec
 from riverboat.solvers.mccfr import tables as trainer_tables
-from riverboat.solvers.mccfr.tables import BucketTables, Weighting, make_sampling_game
-from riverboat.solvers.mccfr.trainer import BlueprintTrainer, Pruning, small_game_strategy
+from riverboat.solvers.mccfr.tables import BucketTables, Pruning, Weighting, make_sampling_game
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer, small_game_strategy
 from riverboat.solvers.tabular.best_response import Quality, quality
 from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree

@@ -21,7 +21,7 @@ from riverboat.agents.registry import make_agent
 from riverboat.api.agent import rules_for
 from riverboat.core.errors import InputError, short_repr
 from riverboat.core.formatting import split_command
-from riverboat.evaluation.confidence_intervals import confidence_interval
+from riverboat.evaluation.confidence_intervals import SampleSums
 from riverboat.formats.acpc_log import check_names
 from riverboat.games.holdem.rules import read_game
 
@@ -130,8 +130,9 @@ def dealer_match_report(
     size = 2 if duplicate else 1  # hands per sample: hands that share their cards are not independent
     samples = [sum(result.won[k : k + size]) / size for k in range(0, played - size + 1, size)]
     if len(samples) >= 2:
-        chips = confidence_interval(len(samples), sum(samples), sum(won * won for won in samples))
-        mean, half_width = 1000 / big_blind * chips.mean, 1000 / big_blind * chips.half_width
+        scale = 1000 / big_blind
+        chips = SampleSums(len(samples), sum(samples), sum(won * won for won in samples)).confidence_interval()
+        mean, half_width = scale * chips.mean, scale * chips.half_width
     return {
         "players": list(result.players),
         "score": list(result.score),

@@ -32,7 +32,7 @@ from riverboat.engines.devices import CPU, CUDA, check_device, resolve_device
 from riverboat.games.holdem.action_tree import StrategyTableSize, compile_action_tree, measure_action_tree
 from riverboat.solvers.mccfr import recipe as recipes
 from riverboat.solvers.mccfr.recipe import TrainRecipe
-from riverboat.solvers.mccfr.trainer import BlueprintTrainer, make_sampling_trainer
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 from riverboat.solvers.mccfr.training import TrainableSolver, Training, TrainingProgress
 from riverboat.strategies import files
 from riverboat.strategies.blueprint import ABSTRACTION_FOLDER, Blueprint, load_blueprint
@@ -572,12 +572,12 @@ def _make_trainer(
     if options["device"] == CPU or recipe.traversal == "pcs":  # which deals the boards on the CPU
         common["threads"] = options["threads"]
     if options["device"] != CPU:
-        return nullcontext(make_sampling_trainer(tree, cards, recipe.traversal, device=CUDA, **common))
+        return nullcontext(BlueprintTrainer(tree, cards, recipe.traversal, device=CUDA, **common))
     common["dtype"] = recipe.dtype
     if recipe.traversal != "external":
         if cluster is not None or mode != "racing":
             raise InputError(f"{recipe.name}: --cluster and --mode need external sampling, not {recipe.traversal}")
-        return nullcontext(make_sampling_trainer(tree, cards, recipe.traversal, runouts=recipe.runouts, **common))
+        return nullcontext(BlueprintTrainer(tree, cards, recipe.traversal, runouts=recipe.runouts, **common))
     common["prune"] = recipe.pruning
     if cluster is None:
         return nullcontext(BlueprintTrainer(tree, cards, mode=mode, runouts=recipe.runouts, **common))

@@ -19,6 +19,11 @@ from riverboat.core.errors import CorruptError
 Array: TypeAlias = npt.NDArray[Any]
 
 
+def zeros(shape: int | tuple[int, ...], **dtypes: Any) -> dict[str, Any]:
+    """Allocate several arrays of one shape, by name and dtype, as fields of a workspace."""
+    return {name: np.zeros(shape, dtype) for name, dtype in dtypes.items()}
+
+
 # --- .npy files ---
 
 _MAGIC = b"\x93NUMPY"

@@ -31,8 +31,8 @@ class ConfidenceInterval:
 
     Examples
     --------
-    >>> from riverboat.evaluation.confidence_intervals import confidence_interval
-    >>> confidence_interval(100, 50.0, 50.0).mean
+    >>> from riverboat.evaluation.confidence_intervals import SampleSums
+    >>> SampleSums(100, 50.0, 50.0).confidence_interval().mean
     0.5
     """
 
@@ -104,41 +104,14 @@ class SampleSums:
         """Return the mean with its normal 95 % interval, which a few hundred samples justify.
 
         In a duplicate match a sample is a pair of hands: the two share their cards and are not independent.
+
+        Raises
+        ------
+        InputError
+            If there are fewer than two samples.
         """
-        return ConfidenceInterval(self.mean, NORMAL_95 * self.standard_deviation / math.sqrt(self.count), self.count)
-
-
-def confidence_interval(count: int, total: float, squares: float) -> ConfidenceInterval:
-    """Compute the normal 95 % interval of a mean.
-
-    Parameters
-    ----------
-    count
-        Number of independent samples.
-    total
-        Sum of the samples.
-    squares
-        Sum of their squares.
-
-    Returns
-    -------
-    ConfidenceInterval
-        Mean and half-width.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two samples.
-
-    Examples
-    --------
-    >>> from riverboat.evaluation.confidence_intervals import confidence_interval
-    >>> round(confidence_interval(100, 50.0, 50.0).half_width, 4)
-    0.0985
-    """
-    if count < 1:
-        raise InputError(f"{count} samples: an interval needs two or more")
-    return SampleSums(count, total, squares).confidence_interval()
+        half_width = NORMAL_95 * self.standard_deviation / math.sqrt(self.count)  # first: it checks the count
+        return ConfidenceInterval(self.mean, half_width, self.count)
 
 
 def mean_interval(samples: Array) -> ConfidenceInterval:
@@ -161,7 +134,7 @@ def mean_interval(samples: Array) -> ConfidenceInterval:
     >>> mean_interval(np.array([1.0, 2.0, 3.0])).mean
     2.0
     """
-    return confidence_interval(len(samples), float(samples.sum()), float((samples * samples).sum()))
+    return SampleSums(len(samples), float(samples.sum()), float((samples * samples).sum())).confidence_interval()
 
 
 class Winnings:
@@ -295,7 +268,5 @@ def confidence_sequence(tally: SampleSums, narrowest_at: int, error_rate: float 
     log_term = -2 * math.log(error_rate)
     rho = (log_term + math.log(log_term) + 1) / narrowest_at  # ρ²
     scaled_count = count * rho + 1
-    half = tally.standard_deviation * math.sqrt(
-        2 * scaled_count / (count * count * rho) * math.log(math.sqrt(scaled_count) / error_rate)
-    )
-    return ConfidenceInterval(tally.mean, half, count)
+    squared_width = 2 * scaled_count / (count * count * rho) * math.log(math.sqrt(scaled_count) / error_rate)
+    return ConfidenceInterval(tally.mean, tally.standard_deviation * math.sqrt(squared_width), count)

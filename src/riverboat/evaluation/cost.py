@@ -49,16 +49,15 @@ class TimedAgent:
 
     def act(self, observations: Observations) -> Array:
         """Return the agent's actions, each decided and timed by itself. int32 [n]"""
-        return np.concatenate([self._time_decision(observations.take(np.array([i]))) for i in range(len(observations))])
-
-    def _time_decision(self, observations: Observations) -> Array:
-        street = int(observations.public_states.street[0])
-        wall_start, cpu_start = time.perf_counter(), time.process_time()
-        action = self.agent.act(observations)
-        self.seconds.append(time.perf_counter() - wall_start)
-        self.processor_seconds.append(time.process_time() - cpu_start)
-        self.streets.append(street)
-        return action
+        actions = []
+        self.streets += observations.public_states.street.tolist()
+        for i in range(len(observations)):
+            observation = observations.take(np.array([i]))
+            wall_start, cpu_start = time.perf_counter(), time.process_time()
+            actions.append(self.agent.act(observation))
+            self.seconds.append(time.perf_counter() - wall_start)
+            self.processor_seconds.append(time.process_time() - cpu_start)
+        return np.concatenate(actions)
 
 
 @dataclass(frozen=True)
@@ -85,9 +84,8 @@ class AgentCost:
         description = describe_result("cost", self.rules, self.agent)
         about = description["about"]["agents"][0]
         about["decision_seconds"] = float(f"{self.mean_seconds:.3g}")
-        figures = {
-            key: value for key, value in vars(self).items() if key not in ("agent", "rules", "seconds_by_street")
-        }
+        shown_elsewhere = ("agent", "rules", "seconds_by_street")
+        figures = {key: value for key, value in vars(self).items() if key not in shown_elsewhere}
         return {
             "agent": self.agent.name,
             **{key: about.get(key) for key in ("core_hours", "megabytes")},
@@ -120,16 +118,8 @@ def measure_cost(
     play_match(timed, opponent, game, hands, seed, batch_pairs=1, progress=progress)
     seconds, streets = np.array(timed.seconds or [0.0]), np.array(timed.streets or [0])
     by_street = [seconds[streets == street] for street in range(game.rounds)]
-    return AgentCost(
-        agent,
-        game,
-        load_seconds,
-        hands,
-        seed,
-        tuple(len(times) for times in by_street),
-        float(seconds.mean()),
-        float(np.median(seconds)),
-        float(seconds.max()),
-        float(np.mean(timed.processor_seconds or [0.0])),
-        tuple(float(times.mean()) if len(times) else 0.0 for times in by_street),
-    )
+    decisions = tuple(len(times) for times in by_street)
+    figures = float(seconds.mean()), float(np.median(seconds)), float(seconds.max())
+    processor_seconds = float(np.mean(timed.processor_seconds or [0.0]))
+    means = tuple(float(times.mean()) if len(times) else 0.0 for times in by_street)
+    return AgentCost(agent, game, load_seconds, hands, seed, decisions, *figures, processor_seconds, means)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 from riverboat import __version__
@@ -51,14 +51,9 @@ FINGERPRINT_DIGITS = 12  # hexadecimal digits of a stored fingerprint
 
 def describe_result(result: str, rules: PokerRules, *agents: Any) -> dict[str, Any]:
     """Describe a result: its kind, the rules, the agents (or blueprints) and the release."""
-    return {
-        "about": {
-            "result": result,
-            "rules": {"name": rules.name, "fingerprint": _digest(format_game(rules)), "stacks": rules.stacks},
-            "agents": [agent_identity(agent) for agent in agents],
-            "version": __version__,
-        }
-    }
+    game = {"name": rules.name, "fingerprint": _digest(format_game(rules)), "stacks": rules.stacks}
+    identities = [agent_identity(agent) for agent in agents]
+    return {"about": {"result": result, "rules": game, "agents": identities, "version": __version__}}
 
 
 def agent_identity(agent: Any) -> dict[str, Any]:
@@ -84,27 +79,24 @@ def _class_name(agent: Any) -> str:
 def _blueprint_identity(agent: BlueprintAgent) -> dict[str, Any]:
     strategy, policy = agent.strategy, agent.policy
     options = (policy.translation, policy.tie, policy.post, policy.share, policy.spare_first)
-    provenance = strategy.provenance
+    provenance, card_tables = strategy.provenance, (street.arrays().values() for street in strategy.cards.streets)
+    arrays = chain(strategy.average, *card_tables)
     facts: dict[str, Any] = {
         "name": agent.name.partition("?")[0].rstrip("/").rpartition("/")[2] + _relevant_options(agent.name),
         "fingerprint": _digest(repr((strategy.fingerprint, options))),
         "kind": "blueprint",
         "cards": f"{strategy.cards.name} {'-'.join(map(str, strategy.buckets))}",
         "nodes": len(strategy.tree),
-        "megabytes": round(_size_bytes(strategy) / 1e6, 3),
+        "megabytes": round(sum(int(array.nbytes) for array in arrays) / 1e6, 3),
     }
     if provenance.get("recipe") is not None:
         facts["recipe"] = str(provenance["recipe"])
     if isinstance(provenance.get("seconds"), int | float):
-        facts["core_hours"] = round(float(provenance["seconds"]) * _training_cores(provenance) / 3600, 4)
+        # A GPU that samples deals counts as DEVICE_CORES.
+        samples_on_gpu = provenance.get("device") == CUDA and provenance.get("traversal") == "external"
+        cores = DEVICE_CORES if samples_on_gpu else int(provenance.get("threads", 1))
+        facts["core_hours"] = round(float(provenance["seconds"]) * cores / 3600, 4)
     return facts
-
-
-def _training_cores(provenance: Mapping[str, Any]) -> int:
-    """Return the cores that trained a blueprint; a GPU that samples deals counts as `DEVICE_CORES`."""
-    if provenance.get("device") == CUDA and provenance.get("traversal") == "external":
-        return DEVICE_CORES
-    return int(provenance.get("threads", 1))
 
 
 def _composite_identity(agent: Any, name: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -115,12 +107,6 @@ def _composite_identity(agent: Any, name: str, parts: list[dict[str, Any]]) -> d
     if not single:
         return {"name": name, "fingerprint": fingerprint, "kind": "several"}
     return {**parts[0], "fingerprint": fingerprint}  # the name of a blueprint contains all options already
-
-
-def _size_bytes(strategy: Blueprint) -> int:
-    """Return the bytes of a strategy: its own tables and those of its card abstraction."""
-    cards = sum(int(array.nbytes) for street in strategy.cards.streets for array in street.arrays().values())
-    return cards + sum(int(table.nbytes) for table in strategy.average)
 
 
 def _relevant_options(name: str) -> str:

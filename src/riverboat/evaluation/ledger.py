@@ -27,7 +27,6 @@ import numpy as np
 from riverboat.core import files
 from riverboat.core.claims import ESTIMATE, EXACT, LOWER, Claim
 from riverboat.core.errors import CorruptError, InputError, short_repr
-from riverboat.core.files import read_text
 from riverboat.core.schema import FileEntries
 from riverboat.evaluation.confidence_intervals import NORMAL_95
 
@@ -196,8 +195,8 @@ class Ledger:
         for agent in agents:
             fingerprint = agent["fingerprint"]
             facts = {key: value for key, value in agent.items() if key != "fingerprint"}
-            update = facts if entry is None else {}  # new measurements replace old costs
-            costs = {key: value for key, value in update.items() if key in COST_KEYS}
+            # New measurements replace old costs.
+            costs = {key: facts[key] for key in COST_KEYS if entry is None and key in facts}
             known[fingerprint] = {**facts, **known.get(fingerprint, {}), **costs}  # an agent keeps its first name
         return Ledger(self.path, game, known, tuple(entries[key] for key in sorted(entries, key=repr)))
 
@@ -207,10 +206,7 @@ class Ledger:
         """Return a name for each fingerprint; agents that share a name get part of their fingerprint added."""
         names = {fingerprint: str(facts["name"]) for fingerprint, facts in self.agents.items()}
         repeated = {name for name in names.values() if list(names.values()).count(name) > 1}
-        return {
-            fingerprint: f"{name} ({fingerprint[:6]})" if name in repeated else name
-            for fingerprint, name in names.items()
-        }
+        return {mark: f"{name} ({mark[:6]})" if name in repeated else name for mark, name in names.items()}
 
     def entries_of_kind(self, kind: str) -> list[LedgerEntry]:
         """Return the results of one kind.
@@ -342,7 +338,7 @@ def read_ledger(path: str | Path) -> Ledger:
     where = str(path)
     if not Path(path).exists():
         return Ledger(where)
-    lines = read_text(path, "ledger").splitlines()
+    lines = files.read_text(path, "ledger").splitlines()
     if len(lines) > MAX_LINES:
         raise InputError(f"ledger {where!r}: {len(lines):,} lines; must have at most {MAX_LINES:,}")
     game: dict[str, Any] | None = None
@@ -362,10 +358,9 @@ def read_ledger(path: str | Path) -> Ledger:
             entries.append(_read_entry(fields))
     if (agents or entries) and game is None:
         raise CorruptError(f"{where}: has no line with the game, which must be the first")
-    for entry in entries:
-        for agent in entry.agents:
-            if agent not in agents:
-                raise CorruptError(f"{where}: a result names agent {short_repr(agent)}, which has no line")
+    unknown = [agent for entry in entries for agent in entry.agents if agent not in agents]
+    if unknown:
+        raise CorruptError(f"{where}: a result names agent {short_repr(unknown[0])}, which has no line")
     return Ledger(where, game, agents, tuple(entries))
 
 
@@ -407,7 +402,7 @@ def read_result(path: str | Path) -> Any:
     ...     read_result(path)
     {'hands': 4}
     """
-    return _parse_json(read_text(path, "result"), f"result {str(path)!r}")
+    return _parse_json(files.read_text(path, "result"), f"result {str(path)!r}")
 
 
 def _parse_result(result: Any, where: str) -> tuple[LedgerEntry | None, dict[str, Any], list[dict[str, Any]]]:
@@ -455,9 +450,8 @@ def _read_entry(entries: FileEntries) -> LedgerEntry:
             raise CorruptError(
                 f"{entries.location}: {key} = {short_repr(value)}: must be text, a number or true or false"
             )
-    won, width = entries.number("mbb_per_game", -_MAX_FIGURE, _MAX_FIGURE), 0.0
-    if "ci95" in entries:
-        width = entries.number("ci95", 0, _MAX_FIGURE)
+    won = entries.number("mbb_per_game", -_MAX_FIGURE, _MAX_FIGURE)
+    width = entries.number("ci95", 0, _MAX_FIGURE) if "ci95" in entries else 0.0
     hands, seed = (entries.integer(key, 0) if key in entries else None for key in ("hands", "seed"))
     return LedgerEntry(kind, agents, won, width, hands, seed, extra)
 

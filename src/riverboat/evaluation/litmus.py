@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from riverboat.cards.deck import NUM_HANDS
 from riverboat.cards.notation import format_cards, parse_cards
 from riverboat.cards.ranges import Range
 from riverboat.cards.ranking import hand_strengths
@@ -37,14 +36,15 @@ from riverboat.strategies.queries import hand_names
 
 # --- Files of checks ---
 
-NEVER, MORE, MONOTONE, SIZES, CHEAP = "never", "more", "monotone", "sizes", "cheap"
-REQUIRED_KEYS = {  # keys that each kind needs in addition to lines
-    NEVER: ("move", "hands"),
-    MORE: ("move", "hands", "than"),
-    MONOTONE: (),
-    SIZES: ("sizes",),
-    CHEAP: (),
+# Keys that each kind needs in addition to lines; the methods `_check_…` are named after the kinds.
+REQUIRED_KEYS = {
+    "never": ("move", "hands"),
+    "more": ("move", "hands", "than"),
+    "monotone": (),
+    "sizes": ("sizes",),
+    "cheap": (),
 }
+SIZES = "sizes"
 _ACTION_VERB = {"fold": "folds", "call": "checks or calls", "raise": "raises"}  # in the order of columns
 ANY, NUTS = "any", "nuts"
 CHECK_DOWN, MIN_RAISE, ALL_IN, SIZE_PLACEHOLDER = "~", "min", "a", "?"
@@ -162,8 +162,7 @@ def merge_checks(defaults: Sequence[LitmusCheck], overrides: Sequence[LitmusChec
     >>> merge_checks(shipped_checks(), shipped_checks()) == shipped_checks()
     True
     """
-    named = {check.name: check for check in (*defaults, *overrides)}
-    return tuple(named.values())
+    return tuple({check.name: check for check in (*defaults, *overrides)}.values())
 
 
 def parse_checks(text: str, where: str = "checks") -> tuple[LitmusCheck, ...]:
@@ -573,13 +572,7 @@ class _LitmusRun:
             return LitmusCheckResult(self.check, 0, (), "the game has no such hands")
         table = PublicStates.from_betting([state.state for state in states], [state.board for state in states])
         ranges = self._ranges(table)
-        checkers = {
-            NEVER: self._check_never,
-            MORE: self._check_more,
-            MONOTONE: self._check_monotone,
-            CHEAP: self._check_cheap,
-        }
-        checker = checkers.get(self.check.kind)
+        checker = None if self.check.kind == SIZES else getattr(self, f"_check_{self.check.kind}")
         found: list[tuple[_LitmusState, _Violation | None]] = []
         groups: dict[tuple[str, Cards], list[tuple[_LitmusState, Array]]] = {}
         for state, weights, strategy in zip(states, ranges, iterate_strategies(self.agent, table), strict=True):
@@ -593,11 +586,8 @@ class _LitmusRun:
             return LitmusCheckResult(self.check, 0, (), "the agent never reaches these states")
         num_states = len(found)
         found += [self._check_sizes(group) for group in groups.values() if self.check.kind == SIZES]
-        failures = [
-            self._failure(state, violation)
-            for state, violation in found
-            if violation is not None and violation.excess > self.check.tolerance
-        ]
+        violations = [(state, violation) for state, violation in found if violation is not None]
+        failures = [self._failure(*each) for each in violations if each[1].excess > self.check.tolerance]
         return LitmusCheckResult(self.check, num_states, tuple(sorted(failures, key=lambda failure: -failure.excess)))
 
     def _public_states(self) -> list[_LitmusState]:
@@ -628,15 +618,12 @@ class _LitmusRun:
             return np.ones(deck.num_hands, bool)
         if text == NUTS:
             strength = hand_strengths(public_state.board, deck)
-            best: Array = strength == strength.max()
-            return best
+            return np.asarray(strength == strength.max())
         if deck.hole != 2:
             return np.zeros(deck.num_hands, bool)
         low, high = deck.hands.astype(int).T
         weights = Range.parse(text).weights
-        assert len(weights) == NUM_HANDS
-        held: Array = weights[high * (high - 1) // 2 + low] > 0
-        return held
+        return np.asarray(weights[high * (high - 1) // 2 + low] > 0)
 
     # --- Kinds of checks ---
 

@@ -233,8 +233,7 @@ class LocalResponder:
         to_call, faced = betting_rules.call_amount(self.book, at), min(opponent_spent, self.book.stacks[seat])
         pot = own_spent + faced
         folding = [_strategy_at(raise_node).move_probabilities(FOLD) for raise_node in raise_nodes]
-        continuing = [node.opponent_range * (1.0 - fold) for fold in folding]
-        ranges = np.stack([node.opponent_range, *continuing])
+        ranges = np.stack([node.opponent_range, *(node.opponent_range * (1.0 - fold) for fold in folding)])
         compatible, wins = self.showdowns.compatible_weights(ranges), showdown_wins(ranges)
         adds = [0, *(min(raise_node.state[seat], self.book.stacks[1 - seat]) - faced for raise_node in raise_nodes)]
         added = np.array(adds, float)[:, None]
@@ -323,20 +322,19 @@ class LbrTraversal:
         return _LbrDeal(self, 0, cards, margins, rng).value(), _LbrDeal(self, 1, cards, margins, rng).value()
 
 
+@dataclass
 class _LbrDeal:
     """One deal from one seat, traversed breadth-first, so that the agent is queried in batches."""
 
-    def __init__(
-        self,
-        traversal: LbrTraversal,
-        seat: int,
-        cards: list[int],
-        margins: dict[Cards, Array],
-        rng: np.random.Generator,
-    ) -> None:
-        self.traversal, self.seat, self.cards, self.margins, self.rng = traversal, seat, cards, margins, rng
-        self.responder, self.showdowns = traversal.responder, traversal.responder.showdowns
-        self.rules, self.book = traversal.responder.rules, traversal.responder.book
+    traversal: LbrTraversal
+    seat: int
+    cards: list[int]
+    margins: dict[Cards, Array]
+    rng: np.random.Generator
+
+    def __post_init__(self) -> None:
+        self.responder = responder = self.traversal.responder
+        self.showdowns, self.rules, self.book = responder.showdowns, responder.rules, responder.book
 
     def value(self) -> float:
         """Estimate the responder's value, in chips per hand."""
@@ -651,7 +649,5 @@ def local_best_response(
     first, second = np.array(pairs).T
     chips, *seats = (mean_interval(samples) for samples in ((first + second) / 2, first, second))
     elapsed = time.perf_counter() - start_time
-    hands_played = 2 * trajectories * len(pairs)
-    return LocalBestResponseResult(
-        _agent_name(agent), actions, start, rules.big_blind, chips, (seats[0], seats[1]), hands_played, seed, elapsed
-    )
+    facts = chips, (seats[0], seats[1]), 2 * trajectories * len(pairs), seed, elapsed
+    return LocalBestResponseResult(_agent_name(agent), actions, start, rules.big_blind, *facts)

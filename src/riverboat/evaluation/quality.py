@@ -18,23 +18,21 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless_abstraction
+from riverboat.abstraction.cards.card_abstraction import lossless_abstraction
 from riverboat.core.arrays import Array
 from riverboat.core.claims import EXACT, LOWER, UPPER, Claim, ClaimKind
 from riverboat.core.errors import InputError
 from riverboat.core.tables import COUNT, ReportColumn, ReportTable
 from riverboat.engines.devices import AUTO, CPU, engine_from_average, resolve_device
 from riverboat.evaluation.best_response import exact
-from riverboat.evaluation.best_response.exact import BestResponseExecution
 from riverboat.evaluation.local_best_response import local_best_response
 from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree, measure_action_tree
 from riverboat.games.holdem.menus import every_size_menu
 from riverboat.games.holdem.public_states import PublicStates
 from riverboat.games.holdem.rules import PokerRules
 from riverboat.solvers.tabular import best_response
-from riverboat.solvers.tabular.best_response import Quality
 from riverboat.strategies.blueprint import Blueprint
-from riverboat.strategies.policy import BlueprintPolicy
+from riverboat.strategies.policy import BlueprintPolicy, board_buckets
 from riverboat.strategies.public_strategy import PublicPolicy
 from riverboat.strategies.queries import Queryable, rules_of
 from riverboat.strategies.solution import Solution
@@ -48,7 +46,7 @@ Cards: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class StrategyQuality(Quality):
+class StrategyQuality(best_response.Quality):
     """Best-response values and values of a strategy, in `unit`, with the claims that they support.
 
     Attributes
@@ -118,11 +116,8 @@ class StrategyQuality(Quality):
             Claim(f"best response of player {p}", factor * best, unit, self.kind, width, **sample)
             for p, (best, width) in enumerate(zip(self.best, widths[1:], strict=True))
         ]
-        claims += [
-            Claim(f"value to player {p}", factor * value, unit, EXACT)
-            for p, value in enumerate(self.values)
-            if not isnan(value)
-        ]
+        values = [(p, value) for p, value in enumerate(self.values) if not isnan(value)]
+        claims += [Claim(f"value to player {p}", factor * value, unit, EXACT) for p, value in values]
         return tuple(claims)
 
     def report(self) -> ReportTable:
@@ -139,7 +134,7 @@ def quality(
     *,
     rules: PokerRules | None = None,
     most_minutes: float = 10.0,
-    means: BestResponseExecution | None = None,
+    means: exact.BestResponseExecution | None = None,
     hands: int = 4_000,
     device: str = CPU,
 ) -> StrategyQuality:
@@ -309,16 +304,13 @@ def tabulate_agent(player: PublicPolicy, tree: ActionTree, name: str = "player")
         strategies = player.strategies(PublicStates.from_betting(states, boards))
         for i, (node, board) in enumerate(zip(nodes, boards, strict=True)):
             actions = [tree.move(child) for child in tree.children(node)]
-            live, buckets = _live_buckets(cards, rules, board)
-            rows = np.zeros((len(live), len(actions)))
-            for k, action in enumerate(actions):
-                column = np.flatnonzero(strategies.moves[i] == action)
-                if len(column):
-                    rows[:, k] = strategies.probabilities[i, live, column[0]]
-            table, slot = tables[int(tree.street[node])], int(tree.slot[node])
-            _write_bucket_rows(
-                table[:, slot : slot + len(actions)], buckets, rows, f"agent {name!r} at {states[i].line!r}"
-            )
+            street, slot = int(tree.street[node]), int(tree.slot[node])
+            dealt = board_buckets(cards, np.array([board], np.uint8))
+            live = dealt.live[0, : dealt.left[0]]
+            rows = strategies.probabilities[i, live] @ (strategies.moves[i][:, None] == actions).astype(float)
+            where = f"agent {name!r} at {states[i].line!r}"
+            part = tables[street][:, slot : slot + len(actions)]
+            _write_bucket_rows(part, dealt.buckets[0, street, live], rows, where)
     sums = tuple(np.nan_to_num(table).astype(np.float64) for table in tables)
     return Blueprint(rules, tree.menu, tree, cards, sums, {"method": f"asked of {name}"})
 
@@ -345,11 +337,3 @@ def _decision_batches(tree: ActionTree) -> Iterator[tuple[list[int], list[Cards]
     )
     while batch := list(islice(decisions, _BATCH_SIZE)):
         yield [node for node, _ in batch], [board for _, board in batch]
-
-
-def _live_buckets(cards: CardAbstraction, rules: PokerRules, board: Cards) -> tuple[Array, Array]:
-    """Return the hands that a board does not block, and their buckets on its street."""
-    hands = rules.deck.hands
-    live = np.flatnonzero(~np.isin(hands, board).any(axis=1))
-    deals = np.concatenate([hands[live], np.tile(np.array(board, np.uint8), (len(live), 1))], axis=1)
-    return live, cards.buckets(deals, check=False)[:, 0, -1]

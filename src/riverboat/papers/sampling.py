@@ -41,7 +41,7 @@ from riverboat.papers.rows import ComparisonRow, finding_row, new_row
 from riverboat.papers.tartanian7 import LevelTrainer
 from riverboat.papers.training import AbstractGame, TrainingPoint
 from riverboat.solvers.mccfr.tables import Weighting
-from riverboat.solvers.mccfr.trainer import BlueprintTrainer, make_sampling_trainer
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 from riverboat.strategies.blueprint import load_blueprint
 
 SAMPLER_NAMES = {"external": "ES", "chance": "CS", "pcs": "PCS"}
@@ -188,7 +188,7 @@ def two_round_holdem() -> AbstractGame:
 
 def train_with_checks(game: AbstractGame, traversal: str, checks: int, seed: int) -> list[TrainingPoint]:
     """Train with measurements at doubling numbers of iterations."""
-    solver, points = make_sampling_trainer(*game, traversal, seed=seed, weighting=WEIGHTING), []
+    solver, points = BlueprintTrainer(*game, traversal, seed=seed, weighting=WEIGHTING), []
     for k in range(checks):
         solver.step(FIRST_CHECK * 2**k - solver.iterations)
         points.append(training.measure_training(solver))

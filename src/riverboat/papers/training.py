@@ -16,7 +16,7 @@ from riverboat.games.holdem.menus import ActionMenu
 from riverboat.games.holdem.rules import PokerRules
 from riverboat.papers.framework import Curve
 from riverboat.solvers.mccfr.abstract_response import abstract_quality
-from riverboat.solvers.mccfr.trainer import BlueprintTrainer, make_sampling_trainer
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 from riverboat.strategies.blueprint import Blueprint
 
 AbstractGame: TypeAlias = tuple[ActionTree, CardAbstraction]
@@ -47,15 +47,15 @@ def average_strategy(trainer: BlueprintTrainer) -> Blueprint:
 
 def train_blueprint(game: AbstractGame, traversal: str, iterations: int, **options: Any) -> Blueprint:
     """Train a blueprint for a number of iterations; options are those of the trainer."""
-    trainer = make_sampling_trainer(*game, traversal, **options)
+    trainer = BlueprintTrainer(*game, traversal, **options)
     trainer.step(iterations)
     return average_strategy(trainer)
 
 
 def make_compiled_trainer(game: AbstractGame, traversal: str, seed: int) -> BlueprintTrainer:
     """Make a trainer whose kernels are compiled already, so that its first step can be timed."""
-    make_sampling_trainer(*game, traversal).step(1)
-    return make_sampling_trainer(*game, traversal, seed=seed)
+    BlueprintTrainer(*game, traversal).step(1)
+    return BlueprintTrainer(*game, traversal, seed=seed)
 
 
 def real_exploitability(trainer: BlueprintTrainer) -> float:

@@ -36,16 +36,10 @@ class CFRSolver(ABC, Generic[S]):
 
     def average_provenance(self) -> dict[str, Any]:
         """Return the provenance of the average strategy."""
-        return {
-            "game": self.tree.name,
-            "method": "cfr",
-            "schedule": str(self.schedule),
-            "traversal": str(self.traversal),
-            "iterations": self.iteration,
-            "seed": self.seed,
-            "dtype": self.dtype,
-            **({} if self.cards is None else {"cards": self.cards.name, "cards_fingerprint": self.cards.fingerprint}),
-        }
+        cards = {} if self.cards is None else {"cards": self.cards.name, "cards_fingerprint": self.cards.fingerprint}
+        facts: dict[str, Any] = {"game": self.tree.name, "method": "cfr", "schedule": str(self.schedule)}
+        facts |= {"traversal": str(self.traversal), "iterations": self.iteration, "seed": self.seed}
+        return {**facts, "dtype": self.dtype, **cards}
 
     def average(self, table: Array | None = None, iteration: int | None = None) -> S:
         """Return the average strategy, which converges.

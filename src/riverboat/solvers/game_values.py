@@ -69,9 +69,8 @@ def game(spec: str | Game, note: ValueCallback | None = None) -> Game:
     missing = {name: smaller for name, smaller in base.continuations.items() if name not in base.values}
     if not missing:
         return base
-    complete = base.with_values(
-        {name: _continuation_value(base.name, smaller, note) for name, smaller in missing.items()}
-    )
+    values = {name: _continuation_value(base.name, smaller, note) for name, smaller in missing.items()}
+    complete = base.with_values(values)
     name = registry.spec_of(base)
     if name is not None:
         registry.remember_spec(complete, name)
@@ -111,18 +110,16 @@ def _cache_name(smaller: Game) -> str | None:
         return None
 
 
-def _lp_interval(tree: Tree) -> tuple[float, float]:
-    from riverboat.solvers.exact.lp import solve_lp  # imports SciPy and HiGHS
-
-    return solve_lp(tree).bracket
-
-
 def _certified_value(larger: str, tree: Tree, width: float, note: ValueCallback | None) -> dict[str, Any]:
     if tree.constant_sum is None:
         raise InputError(
             f"{larger} continues as {tree.name}, which has no value: it must have two players and constant-sum pay-offs"
         )
-    low, high = _lp_interval(tree) if tree.infoset_count <= MAX_LP_INFOSETS else (-math.inf, math.inf)
+    low, high = -math.inf, math.inf
+    if tree.infoset_count <= MAX_LP_INFOSETS:
+        from riverboat.solvers.exact.lp import solve_lp  # imports SciPy and HiGHS
+
+        low, high = solve_lp(tree).bracket
     solver = CFR(tree, SCHEDULE)
 
     def is_certified() -> bool:

@@ -76,15 +76,12 @@ class SolveProgress:
         if quality is None:
             return cls(iteration, seconds, nodes, None, None, None, None, checked=checked)
         low, high = quality.interval or (None, None)
-        return cls(
-            iteration, seconds, nodes, quality.exploitability, quality.nash_conv, low, high, checked, quality.value
-        )
+        figures = quality.exploitability, quality.nash_conv, low, high
+        return cls(iteration, seconds, nodes, *figures, checked, quality.value)
 
     def after(self, iterations: int) -> SolveProgress:
         """Predict the progress after more iterations; figures are unknown."""
-        return SolveProgress(
-            self.iteration + iterations, self.seconds, self.nodes, None, None, None, None, checked=False
-        )
+        return self.from_quality(self.iteration + iterations, self.seconds, self.nodes, None, checked=False)
 
 
 Stopper: TypeAlias = Callable[[SolveProgress], bool]
@@ -194,10 +191,8 @@ class Result(RenamedAttributes):
     def claims(self) -> tuple[Claim, ...]:
         """All claims about the strategy, exploitability first; a certified value is bounded from both sides."""
         kind = EXACT if self.recalls else UPPER
-        claims = [
-            Claim("exploitability", self.exploitability, self.unit, kind),
-            Claim("NashConv", self.nash_conv, self.unit, kind),
-        ]
+        figures = ("exploitability", self.exploitability), ("NashConv", self.nash_conv)
+        claims = [Claim(name, figure, self.unit, kind) for name, figure in figures]
         if self.value_low is not None and self.value_high is not None:
             claims.append(Claim("value to player 0", self.value_low, self.unit, LOWER))
             claims.append(Claim("value to player 0", self.value_high, self.unit, UPPER))

@@ -29,17 +29,14 @@ from riverboat.games import registry
 from riverboat.games.base import Array, Game
 from riverboat.games.boards.board_game import BoardGame
 from riverboat.games.boards.holdem import Holdem
-from riverboat.solvers import schedules, solver_run, traversals
+from riverboat.solvers import schedules, traversals
 from riverboat.solvers.boards import cfr as boards
-from riverboat.solvers.boards.cfr import BOARD_SCHEDULE as BOARD_SCHEDULE
 from riverboat.solvers.boards.cfr import LIMIT_SCHEDULE, UNTIED_AVERAGE, WHOLE_GAME_SCHEDULE, BoardCFR, SampledBoardCFR
 from riverboat.solvers.game_values import game as make_game
-from riverboat.solvers.result import BEST, LAST, LIMIT, Answer, Callback, Stopper
-from riverboat.solvers.result import Result as Result
-from riverboat.solvers.result import SolveProgress as SolveProgress
+from riverboat.solvers.result import BEST, LAST, LIMIT, Answer, Callback, Result, SolveProgress, Stopper
 from riverboat.solvers.run_loop import check_same_settings
 from riverboat.solvers.schedules import AnySchedule, Schedule, dcfr
-from riverboat.solvers.solver_run import SolveLimits, SolverRun, effective_answer
+from riverboat.solvers.solver_run import SolveLimits, SolverRun, effective_answer, next_check
 from riverboat.solvers.tabular import cfr
 from riverboat.solvers.tabular.best_response import Quality
 from riverboat.solvers.tabular.cfr import CFR
@@ -154,7 +151,7 @@ def default_schedule(tree: AnyTree, traversal: str = "full") -> AnySchedule:
     if not isinstance(tree, BoardTree):
         return dcfr()
     if not isinstance(tree.game, Holdem) or traversals.parse_traversal(traversal).sampled:
-        return BOARD_SCHEDULE
+        return boards.BOARD_SCHEDULE
     return LIMIT_SCHEDULE if tree.game.rules.limit else WHOLE_GAME_SCHEDULE
 
 
@@ -175,9 +172,8 @@ def card_abstraction_for(tree: AnyTree, cards: str | CardAbstraction | None) -> 
     game: BoardGame = tree.game
     buckets = abstraction_by_name(cards, game.deck, tuple(game.deals)) if isinstance(cards, str) else cards
     if buckets.public is None and len(buckets.streets) > tree.streets:  # of a longer game: use its first streets
-        buckets = replace(
-            buckets, streets=buckets.streets[: tree.streets], deals=tuple(game.deals), stored_fingerprint=None
-        )
+        streets = buckets.streets[: tree.streets]
+        buckets = replace(buckets, streets=streets, deals=tuple(game.deals), stored_fingerprint=None)
     return buckets
 
 
@@ -245,7 +241,7 @@ class CFRRun(SolverRun):
         self.best = BestCheck(self.folder)
         if self.folder is not None:
             files.check_unused(self.folder, resume=resume)
-        if resume and self.folder is None:
+        elif resume:
             raise InputError("resume needs out=…, the folder of the run to resume")
         stored = self._read_checkpoint() if resume else None
         if stored is None:
@@ -259,7 +255,7 @@ class CFRRun(SolverRun):
         buckets = card_abstraction_for(self.tree, cards)
         options: dict[str, Any] = {}
         if stored is not None:
-            names = dict(zip(("schedule", "traversal"), CFR.describe(rule, traversal), strict=True))
+            names = {"schedule": str(schedules.parse(rule)), "traversal": traversals.parse_traversal(traversal).name}
             options = stored.check_settings({**names, "seed": seed, "dtype": dtype}, buckets)
             dtype = stored.entries.table("provenance").text("dtype")
         elif dtype is None:
@@ -275,11 +271,6 @@ class CFRRun(SolverRun):
         self.solver.warm()
         super().iterate(stoppers, callback)
 
-    @property
-    def _uses_buckets(self) -> bool:
-        """Whether a card abstraction is used."""
-        return self.solver.cards is not None
-
     def check_if_due(self, seconds: float, iterations: int) -> None:
         """Check if due, and store the averages if they are the best so far.
 
@@ -288,14 +279,13 @@ class CFRRun(SolverRun):
         """
         if self.iteration >= self._due_iteration:
             quality = self.check()
-            if not self._uses_buckets:
+            if self.solver.cards is None:
                 with suppress(OSError):  # no space to store it: the run continues without
                     self.best.offer(quality, self.iteration, self.solver.averages)
 
     def _next_check(self, iteration: int) -> int:
         patient = isinstance(self.tree, BoardTree)
-        options: dict[str, Any] = {"target": self.target, "every": self.check_every, "patient": patient}
-        return solver_run.next_check(iteration, self.checks(), **options)
+        return next_check(iteration, self.checks(), target=self.target, patient=patient)
 
     def _measure(self) -> Quality:
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
@@ -325,14 +315,9 @@ class CFRRun(SolverRun):
         if self._answers_with_best():
             provenance["iterations"] = self.best.iteration
         state = {**state, "answer": self.answer, "answer_asked": self._requested_answer is not None}
-        meta = {
-            **facts,
-            "table": "best" if self._answers_with_best() else "average",
-            "unit": self.tree.unit,
-            "provenance": provenance,
-            "state": {**state, "seconds": self.seconds},
-            "history": [asdict(p) for p in self.history],
-        }
+        table = "best" if self._answers_with_best() else "average"
+        meta = {**facts, "table": table, "unit": self.tree.unit, "provenance": provenance}
+        meta |= {"state": {**state, "seconds": self.seconds}, "history": [asdict(p) for p in self.history]}
         name = f"{files.CHECKPOINT_PREFIX}{solver.iteration:012d}"
         written = artifacts.write(target / name, "checkpoint", arrays, meta, texts)
         artifacts.discard_leftovers(target)
@@ -343,7 +328,7 @@ class CFRRun(SolverRun):
     def set_limits(self, limits: SolveLimits) -> None:
         """Apply the limits: they decide which strategy is returned, unless the caller has chosen it."""
         super().set_limits(limits)
-        self.answer = effective_answer(limits, self._requested_answer, cards=self._uses_buckets)
+        self.answer = effective_answer(limits, self._requested_answer, cards=self.solver.cards is not None)
 
     def _answers_with_best(self) -> bool:
         """Whether the returned strategy is an earlier one: the best check is requested and was not the last."""
@@ -380,8 +365,7 @@ class CFRRun(SolverRun):
             total = None if facts["total"] is None else facts.number("total")
             best_quality = Quality(best, values, total, "recalls" not in facts or facts.boolean("recalls"))
             at, mean = facts.integer("iteration"), self.solver.averages
-            is_older = at < self.solver.iteration
-            table = arrays.get_checked("best", (mean.dtype,), mean.shape) if is_older else mean
+            table = arrays.get_checked("best", (mean.dtype,), mean.shape) if at < self.solver.iteration else mean
             self.best.store(best_quality, at, np.asarray(table))
 
     def result(self) -> Result:
@@ -393,19 +377,11 @@ class CFRRun(SolverRun):
             strategy = solver.average(self.best.table(), iteration)
         else:
             strategy = solver.average()
-        return self._make_result(
-            strategy,
-            quality,
-            nodes=solver.nodes_touched,
-            ended=LIMIT,
-            answer=self.answer,
-            answer_iteration=iteration,
-            threads=solver.threads,
-            table_bytes=solver_table_bytes(
-                self.tree, solver.schedule, solver.dtype, str(solver.traversal), tied=self._uses_buckets
-            ),
-            layout_bytes=getattr(self.tree, "layout_bytes", 0),
-        )
+        tied, layout_bytes = solver.cards is not None, getattr(self.tree, "layout_bytes", 0)
+        table_bytes = solver_table_bytes(self.tree, solver.schedule, solver.dtype, str(solver.traversal), tied=tied)
+        counts = {"nodes": solver.nodes_touched, "threads": solver.threads}
+        counts |= {"table_bytes": table_bytes, "layout_bytes": layout_bytes, "answer_iteration": iteration}
+        return self._make_result(strategy, quality, ended=LIMIT, answer=self.answer, **counts)
 
 
 class _Checkpoint(NamedTuple):

@@ -38,16 +38,13 @@ class RunProgress(Protocol):
     @property
     def exploitability(self) -> float | None:
         """Exploitability at the last check; None before the first."""
-        ...
 
     @property
     def checked(self) -> bool:
         """Whether the exploitability belongs to this iteration."""
-        ...
 
     def after(self, iterations: int) -> Self:
         """Predict the progress after more iterations; unknown fields are None."""
-        ...
 
 
 P = TypeVar("P", bound=RunProgress)
@@ -113,7 +110,6 @@ class IterativeSolver(Protocol):
     @property
     def finished(self) -> bool:
         """Whether further steps would change nothing."""
-        ...
 
     def step(self, count: int, /) -> None: ...
 
@@ -287,13 +283,7 @@ def check_same_settings(where: object, stored: Mapping[str, Any], requested: Map
 
     Settings that an older run did not store are not compared.
     """
-    missing = object()
-    differences = [
-        f"{key}={short_repr(stored[key])}, not {short_repr(value)}"
-        for key, value in requested.items()
-        if stored.get(key, missing) is not missing and stored[key] != value
-    ]
-    if differences:
-        raise InputError(
-            f"{where}: this run has {'; '.join(differences)}: resume it with the same, or choose another folder"
-        )
+    changed = [key for key, value in requested.items() if key in stored and stored[key] != value]
+    if changed:
+        differences = "; ".join(f"{key}={short_repr(stored[key])}, not {short_repr(requested[key])}" for key in changed)
+        raise InputError(f"{where}: this run has {differences}: resume it with the same, or choose another folder")

@@ -136,13 +136,9 @@ class Schedule:
         """
         if t < 1:
             raise InputError(f"iteration {t}: iterations count from 1")
-        return ScheduleStep(
-            _discount(t - 1, self.alpha + self.rise * min(t / RISE_ITERATIONS, 1.0)),
-            _discount(t - 1, self.beta),
-            0.0 if self.floored else -math.inf,
-            ((t - 1) / t) ** self.gamma,
-            float(t),
-        )
+        positive = _discount(t - 1, self.alpha + self.rise * min(t / RISE_ITERATIONS, 1.0))
+        floor = 0.0 if self.floored else -math.inf
+        return ScheduleStep(positive, _discount(t - 1, self.beta), floor, ((t - 1) / t) ** self.gamma, float(t))
 
     @property
     def discounts(self) -> bool:
@@ -165,12 +161,9 @@ class Schedule:
         default = _TABLE.get(self.name)
         if default is None:
             return self.name
-        changed = [
-            f"{f.name}={_show(getattr(self, f.name))}"
-            for f in fields(self)
-            if f.name != "name" and getattr(self, f.name) != getattr(default, f.name)
-        ]
-        return self.name + (":" + ",".join(changed) if changed else "")
+        changed = [f.name for f in fields(self) if getattr(self, f.name) != getattr(default, f.name)]
+        options = ",".join(f"{name}={_show(getattr(self, name))}" for name in changed)
+        return f"{self.name}:{options}" if options else self.name
 
 
 @dataclass(frozen=True)
@@ -263,9 +256,7 @@ def _discount(t: int, exponent: float) -> float:
     """Return t^x / (t^x + 1), the factor on regrets after iteration t."""
     if exponent == NEVER:
         return 1.0
-    if exponent == -NEVER:
-        return 0.0
-    if t == 0:
+    if exponent == -NEVER or t == 0:
         return 0.0
     power = -exponent * math.log(t)
     return 1.0 / (1.0 + math.exp(power)) if power < 700 else 0.0  # beyond, exp would overflow
@@ -546,7 +537,5 @@ def _import(text: str, module: str, name: str) -> AnySchedule:
 
 
 def _show(value: float) -> str:
-    if isinstance(value, bool):
-        return f"{int(value)}"
     short = f"{value:g}"
     return short if float(short) == value else repr(value)

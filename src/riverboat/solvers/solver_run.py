@@ -98,19 +98,13 @@ STALL_FACTOR, STALL_GAIN, STALL_FIRST = 4, 0.99, 1_000
 Check = tuple[int, float]  # iteration, exploitability
 
 
-def next_check(
-    iteration: int, checks: Sequence[Check], *, target: float | None, every: int | None = None, patient: bool = False
-) -> int:
-    """Return the iteration of the next check: 1 to 8, 10, 12, 15, 18, … growing by a quarter, or every `every`.
+def next_check(iteration: int, checks: Sequence[Check], *, target: float | None, patient: bool = False) -> int:
+    """Return the iteration of the next check: 1 to 8, 10, 12, 15, 18, … growing by a quarter.
 
     Near a target, the check is due when the last two checks, extrapolated linearly in logarithms, predict that it is
     met. A `patient` run (on boards, where a check costs half an iteration) also waits while the target is far, and
     checks often when it is near: the extrapolation is poor there, and superfluous iterations cost more than checks.
     """
-    if every is not None:
-        if every < 1:
-            raise InputError(f"check_every={every}: must be at least one iteration")
-        return (iteration // every + 1) * every
     patient = patient and target is not None
     # Patient checks leave the sequence, so it continues from the last of them.
     last = (checks[-1][0] if checks else 0) if patient else iteration
@@ -201,7 +195,8 @@ class SolverRun(RunLoop[SolveProgress]):
 
     def iterations_until_check(self) -> int:
         """Return the number of iterations before the next check."""
-        self._due_iteration = self._next_check(self.iteration)
+        at, every = self.iteration, self.check_every
+        self._due_iteration = self._next_check(at) if every is None else (at // every + 1) * every
         return self._due_iteration - self.iteration
 
     def set_limits(self, limits: SolveLimits) -> None:
@@ -210,7 +205,7 @@ class SolverRun(RunLoop[SolveProgress]):
 
     @abstractmethod
     def _next_check(self, iteration: int) -> int:
-        """Return the iteration of the next check."""
+        """Return the iteration of the next check, unless the caller has set how often to check."""
 
     @abstractmethod
     def _measure(self) -> Quality:
@@ -255,9 +250,7 @@ class SolverRun(RunLoop[SolveProgress]):
         return [(p.iteration, p.exploitability) for p in self.history if p.exploitability is not None]
 
 
-def run_to_end(
-    run: SolverRun, limits: SolveLimits, callback: Callback | None = None, stop: Iterable[Stopper] = ()
-) -> Result:
+def run_to_end(run: SolverRun, limits: SolveLimits, callback: Callback | None, stop: Iterable[Stopper]) -> Result:
     """Run to the end, save, and return the result with whether the target was met.
 
     A run ends at the first of its limits and the stoppers in `stop`, or when its solver is finished. If the target is

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import comb
 from threading import Lock
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,19 +20,13 @@ from numba import from_dtype
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, MemoryLimitError
 from riverboat.core.formatting import format_bytes
-from riverboat.engines.cuda.board_engine import free_bytes
-from riverboat.engines.cuda.compilation import SIMULATED, bind_globals, cuda, cuda_unavailable_reason
+from riverboat.engines.cuda.board_engine import free_bytes, to_device
+from riverboat.engines.cuda.compilation import SIMULATED, compile_kernels, cuda, cuda_unavailable_reason
 from riverboat.evaluation.best_response import traversal
 from riverboat.evaluation.best_response._kernels import cuda as device_kernels
 from riverboat.evaluation.best_response._kernels import last_street
 from riverboat.evaluation.best_response._kernels import traversal as kernels
-from riverboat.evaluation.best_response._kernels.cuda import (
-    NUM_CARDS,
-    LastStreetProgram,
-    ResponseDeviceSizes,
-    SequenceColumns,
-)
-from riverboat.evaluation.best_response._kernels.traversal import DealtBoards
+from riverboat.evaluation.best_response._kernels.cuda import NUM_CARDS, ResponseDeviceSizes
 from riverboat.evaluation.best_response.traversal import ResponsePlan, ResponseTraversal
 from riverboat.strategies.blueprint import Blueprint
 
@@ -42,17 +37,10 @@ MAX_BYTES = 1 << 20 if SIMULATED else 24 << 30
 MAX_REGISTERS = 64
 
 
-class ResponseKernels(NamedTuple):
-    """Compiled kernels."""
-
-    propagate_reach: Any
-    pay_folds: Any
-    gather_street_ends: Any
-    average_street_ends: Any
-    backup_values: Any
-    load_entry_reach: Any
-    accumulate_showdowns: Any
-    evaluate_last_street: Any
+KERNELS = (
+    "propagate_reach", "pay_folds", "gather_street_ends", "average_street_ends", "backup_values", "load_entry_reach",
+    "accumulate_showdowns", "evaluate_last_street",
+)  # fmt: skip
 
 
 class _DeviceStreet(NamedTuple):
@@ -73,7 +61,7 @@ class DealWorkspace:
     """Workspace of a CPU thread that deals boards."""
 
     workspace: kernels.ResponseWorkspace
-    dealt: tuple[DealtBoards, ...]
+    dealt: tuple[kernels.DealtBoards, ...]
     boards: Array  # int64 [streets]: boards of each street
 
     @property
@@ -83,13 +71,13 @@ class DealWorkspace:
 
 
 @cache
-def compile_kernels(dtype: Any) -> ResponseKernels:
+def compile_response_kernels(dtype: Any) -> SimpleNamespace:
     """Compile all kernels for a precision of the last street."""
     kind = np.dtype(dtype)
     names = {**vars(device_kernels), "real": np.float32 if kind == np.float32 else np.float64}
     names.update(KIND=from_dtype(kind), DOUBLE=from_dtype(np.dtype(np.float64)))
     limits = {} if SIMULATED else {"max_registers": MAX_REGISTERS}
-    return ResponseKernels(*(cuda.jit(bind_globals(names[name], names), **limits) for name in ResponseKernels._fields))
+    return compile_kernels(names, KERNELS, **dict.fromkeys(KERNELS, limits))
 
 
 class DeviceResponseTraversal(ResponseTraversal):
@@ -101,7 +89,7 @@ class DeviceResponseTraversal(ResponseTraversal):
             raise InputError(f"{strategy.rules.name}: cannot compute a best response on a GPU: {reason}")
         super().__init__(strategy, plan)
         self.hands = len(self.cards.held.mask)
-        self.lock, self.kernels = Lock(), compile_kernels(plan.last.pay.dtype)
+        self.lock, self.kernels = Lock(), compile_response_kernels(plan.last.pay.dtype)
         if not len(self.boards.cards):
             return
         self.end = self.rules.rounds - 1  # the last street
@@ -111,10 +99,10 @@ class DeviceResponseTraversal(ResponseTraversal):
         for s in range(2, self.end + 1):
             self.max_boards.append(self.max_boards[-1] * comb(count - int(cards.shown[s - 1]), int(cards.dealt[s])))
         self._check_memory(strategy)
-        self._items = type(plan.items)(*map(_send, plan.items))
-        self._pairs, self._maps = _send(_hand_of_cards(cards)), _send(cards.hand_maps.astype(np.int32).ravel())
-        self._dealt = tuple(DealtBoards(*map(_send, street)) for street in self._empty_streets())
-        self._root = _send(self.root.reach[:, : self.hands].ravel())
+        self._items = type(plan.items)(*map(to_device, plan.items))
+        self._pairs, self._maps = to_device(_hand_of_cards(cards)), to_device(cards.hand_maps.astype(np.int32).ravel())
+        self._dealt = tuple(kernels.DealtBoards(*map(to_device, street)) for street in self._empty_streets())
+        self._root = to_device(self.root.reach[:, : self.hands].ravel())
         self._first = cuda.device_array(len(self.street_ends) * self.hands, np.float64)  # values of the street ends
         ranges = zip(self.items.at[1:-1], self.items.at[2:], strict=True)
         self._first_vectors = [0, *(int(self.items.reach[low:high].min()) for low, high in ranges), 0]
@@ -135,14 +123,14 @@ class DeviceResponseTraversal(ResponseTraversal):
                 f"{format_bytes(free)} free: use device='cpu'"
             )
 
-    def _empty_streets(self) -> list[DealtBoards]:
+    def _empty_streets(self) -> list[kernels.DealtBoards]:
         streets = []
         for s in range(self.end + 1):
             num_boards, live = self.max_boards[s], self.hands_per_board[s]
             hand, bucket, packed = (np.zeros(num_boards * live, dtype) for dtype in (np.uint16, np.int32, np.uint32))
             place, first = np.zeros(num_boards * self.hands, np.int16), np.zeros(num_boards + 1, np.int32)
             parent, multiplicity, group = (np.zeros(num_boards, dtype) for dtype in (np.int32, np.float64, np.int64))
-            streets.append(DealtBoards(hand, place, bucket, packed, first, parent, multiplicity, group))
+            streets.append(kernels.DealtBoards(hand, place, bucket, packed, first, parent, multiplicity, group))
         streets[0].hand[:] = np.arange(self.hands_per_board[0])
         streets[0].first[1] = 1
         return streets
@@ -153,23 +141,17 @@ class DeviceResponseTraversal(ResponseTraversal):
         kind, vectors = items.kind[low:high], items.reach[low:high]
         numbers = self.max_boards[s] * self.hands_per_board[s]
         street_ends = low + np.flatnonzero(kind == kernels.STREET_END)
-        return _DeviceStreet(
-            _send(self.opponent_tables.tables[s]),
-            _send(self.own_tables.tables[s]),
-            _send(low + np.flatnonzero(kind == kernels.FOLD)),
-            _send(street_ends),
-            _send(self._entry_items(s)),
-            cuda.device_array((int(vectors.max() - vectors.min()) + 1) * numbers, np.float64),
-            cuda.device_array((high - low) * numbers, np.float64),
-            cuda.device_array(max(1, len(street_ends)) * numbers, np.float64),
-        )
+        strategies = self.opponent_tables.tables[s], self.own_tables.tables[s]
+        places = low + np.flatnonzero(kind == kernels.FOLD), street_ends, self._entry_items(s)
+        rows = int(vectors.max() - vectors.min()) + 1, high - low, max(1, len(street_ends))
+        memory = (cuda.device_array(count * numbers, np.float64) for count in rows)
+        return _DeviceStreet(*map(to_device, strategies + places), *memory)
 
     def _entry_items(self, s: int) -> Array:
         """Return the items of street s that the ends of the previous street lead to, in their order."""
         low, high = self.items.at[s : s + 2]
         entries: Array = low + np.flatnonzero(self.items.entry[low:high] >= 0)
-        order: Array = entries[np.argsort(self.items.entry[entries])]
-        return order
+        return np.asarray(entries[np.argsort(self.items.entry[entries])])
 
     def _send_last(self, strategy: Blueprint) -> None:
         last, weight = self.plan.last, self.last.weight
@@ -178,12 +160,13 @@ class DeviceResponseTraversal(ResponseTraversal):
         self.lanes = last.entry.shape[1]
         columns, first, shown_first = _sequence_columns(last)
         self.width, self.num_showdowns = len(columns.at), int((columns.shown >= 0).sum())
-        self._columns = SequenceColumns(*map(_send, columns))
+        self._columns = device_kernels.SequenceColumns(*map(to_device, columns))
         begin = np.append(last.batch[:, 3], last.batch[-1, 4]).astype(np.int32)
         op, entry = (numbers.astype(np.int32).ravel() for numbers in (last.op, last.entry))
-        self._program = LastStreetProgram(*map(_send, (begin, op, last.pay, first, shown_first, entry)))
+        program = begin, op, last.pay, first, shown_first, entry
+        self._program = device_kernels.LastStreetProgram(*map(to_device, program))
         self.levels = int(last.op[:, 2].max()) + 1
-        self._weight, self.length = _send(weight), len(last.source)
+        self._weight, self.length = to_device(weight), len(last.source)
         parents, live, dtype = self.max_boards[self.end - 1], self.hands_per_board[self.end], last.pay.dtype
         before = parents * self.hands_per_board[self.end - 1]
         self._entry_reach = cuda.device_array(last.entry.size * before, dtype)
@@ -214,11 +197,9 @@ class DeviceResponseTraversal(ResponseTraversal):
             self._send_boards(s, workspace.dealt[s], boards[s])
         launch = self.kernels
         for s, street in enumerate(self._middle, 1):
-            sizes, parent_reach = self._sizes(s, boards), self._root if s == 1 else self._middle[s - 2].reach
-            count = sizes.span
-            launch.propagate_reach[_grid(count)](
-                self._items, street.table, self._dealt[s], parent_reach, street.reach, sizes
-            )
+            sizes, before = self._sizes(s, boards), self._root if s == 1 else self._middle[s - 2].reach
+            reach = self._dealt[s], before, street.reach
+            launch.propagate_reach[_grid(sizes.span)](self._items, street.table, *reach, sizes)
             if len(street.folds):
                 memory = 8 * (sizes.live + NUM_CARDS + 1)
                 launch.pay_folds[(len(street.folds), boards[s]), THREADS, 0, memory](
@@ -283,21 +264,12 @@ class DeviceResponseTraversal(ResponseTraversal):
         low, high, stride = 0, 0, self.length
         if s < self.end:
             low, high, stride = int(self.items.at[s]), int(self.items.at[s + 1]), int(self.opponent_tables.stride[s])
-        return ResponseDeviceSizes(
-            hands=self.hands,
-            two=int(self.cards.hole == 2),
-            live=self.hands_per_board[s],
-            span=boards[s] * self.hands_per_board[s],
-            before_live=self.hands_per_board[s - 1],
-            before_span=boards[s - 1] * self.hands_per_board[s - 1],
-            low=low,
-            high=high,
-            vector=self._first_vectors[s],
-            before_vector=self._first_vectors[s - 1],
-            stride=stride,
-        )
+        live, before_live = self.hands_per_board[s], self.hands_per_board[s - 1]
+        counts = live, boards[s] * live, before_live, boards[s - 1] * before_live
+        vectors = self._first_vectors[s], self._first_vectors[s - 1]
+        return ResponseDeviceSizes(self.hands, int(self.cards.hole == 2), *counts, low, high, *vectors, stride)
 
-    def _send_boards(self, s: int, dealt: DealtBoards, boards: int) -> None:
+    def _send_boards(self, s: int, dealt: kernels.DealtBoards, boards: int) -> None:
         target: Any
         for part, target in zip(dealt, self._dealt[s], strict=True):
             used = boards + 1 if part is dealt.first else boards * (len(part) // self.max_boards[s])
@@ -309,11 +281,6 @@ def _grid(count: int, others: int = 1) -> tuple[Any, int]:
     return ((blocks, others) if others > 1 else blocks), THREADS
 
 
-def _send(numbers: Array) -> Any:
-    array = cuda.to_device(np.ascontiguousarray(numbers) if numbers.size else np.zeros(1, numbers.dtype))
-    return array if numbers.size else array[:0]
-
-
 def _hand_of_cards(cards: kernels.ResponseCards) -> Array:
     """Return the hand of each pair of cards; -1: none. int16 [NUM_CARDS · NUM_CARDS]"""
     pairs = np.full((NUM_CARDS, NUM_CARDS), -1, np.int16)
@@ -322,7 +289,7 @@ def _hand_of_cards(cards: kernels.ResponseCards) -> Array:
     return pairs.ravel()
 
 
-def _sequence_columns(last: last_street.LastStreet) -> tuple[SequenceColumns, Array, Array]:
+def _sequence_columns(last: last_street.LastStreet) -> tuple[device_kernels.SequenceColumns, Array, Array]:
     """Return the columns of all batches, and the first column of each batch, among all and with a showdown."""
     lanes = last.entry.shape[1]
     parts = []
@@ -333,8 +300,7 @@ def _sequence_columns(last: last_street.LastStreet) -> tuple[SequenceColumns, Ar
         parts.append((at, np.full(size * lanes, b), sequence < num_shown, np.isin(sequence, folds)))
     at, batch, shows, folded = (np.concatenate(column) for column in zip(*parts, strict=True))
     shown = np.where(shows, np.cumsum(shows) - 1, -1)
-    columns = SequenceColumns(
-        at.astype(np.int32), batch.astype(np.int32), shown.astype(np.int32), folded.astype(np.int8)
-    )
+    at, batch, shown = (part.astype(np.int32) for part in (at, batch, shown))
+    columns = device_kernels.SequenceColumns(at, batch, shown, folded.astype(np.int8))
     first, shown_first = (np.append(0, np.cumsum(last.batch[:-1, k] * lanes)).astype(np.int32) for k in (2, 1))
     return columns, first, shown_first

@@ -381,18 +381,12 @@ def quality(
     is_long = cost.seconds > LONG_SECONDS
     with_self_play = not is_long if self_play is None else self_play
     players = (*RESPONDERS, SELF_PLAYER) if with_self_play else RESPONDERS
-    means = replace(
-        means or BestResponseExecution(), threads=threads if device == CPU else max(2, threads), device=device
-    )
+    means = replace(means or BestResponseExecution(), device=device, threads=max(threads, 1 if device == CPU else 2))
     plan = ResponsePlan.build(strategy.tree, players, last_street_dtype(cost))
     (first, second, *own_values), boards = _evaluate_all_pieces(strategy, plan, means)
-    return BlueprintQuality(
-        (first, second),
-        (own_values[0], -own_values[0]) if own_values else (nan, nan),
-        big_blind=strategy.rules.big_blind,
-        boards=boards,
-        seconds=time.perf_counter() - start,
-    )
+    values = (own_values[0], -own_values[0]) if own_values else (nan, nan)
+    big_blind, seconds = strategy.rules.big_blind, time.perf_counter() - start
+    return BlueprintQuality((first, second), values, big_blind=big_blind, boards=boards, seconds=seconds)
 
 
 def last_street_dtype(cost: BestResponseCost) -> Precision:
@@ -448,19 +442,14 @@ def estimate_cost(tree: ActionTree) -> BestResponseCost:
         hands = comb(len(rules.deck.cards) - rules.board_sizes[street], rules.hole)
         cost = _HAND_NS
         if street == rules.rounds - 1:
-            showdown_sequences, all_sequences = last.batch[:, 1].sum(), last.batch[:, 2].sum()
-            cost += (
-                _BATCH_NS * len(last.batch)
-                + _SHOWDOWN_NS * showdown_sequences
-                + _SEQUENCE_NS * (all_sequences - showdown_sequences)
-                + _OP_NS * len(last.op)
-            )
+            shown, sequences = last.batch[:, 1].sum(), last.batch[:, 2].sum()
+            cost += _BATCH_NS * len(last.batch) + _OP_NS * len(last.op)
+            cost += _SHOWDOWN_NS * shown + _SEQUENCE_NS * (sequences - shown)
         else:
             street_items = slice(int(items.at[street]), int(items.at[street + 1]))
             kind, moves = items.kind[street_items], items.count[street_items]
-            cost += (
-                _OPPONENT_NS * moves[kind == kernels.OPPONENT].sum() + _OWN_NS * moves[kind == kernels.MAXIMIZE].sum()
-            )
+            opponent, own = (moves[kind == actor].sum() for actor in (kernels.OPPONENT, kernels.MAXIMIZE))
+            cost += _OPPONENT_NS * opponent + _OWN_NS * own
             cost += _FOLD_NS * (kind == kernels.FOLD).sum() + _STREET_END_NS * (kind == kernels.STREET_END).sum()
         seconds += boards[-1] * hands * cost * 1e-9
     return BestResponseCost(tuple(boards), plan.workspace_bytes(0), plan.weight_bytes(1), float(seconds))

@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -75,18 +75,46 @@ def draw_boards(rules: PokerRules, count: int, seed: int, stream: int) -> Array:
     """
     rng = np.random.default_rng([seed, stream])
     size, deck = rules.board_sizes[-1], rules.deck.cards
-    keys = rng.random((count, len(deck)))
-    boards: Array = deck[np.argsort(keys, axis=1)[:, :size]]
+    boards: Array = deck[np.argsort(rng.random((count, len(deck))), axis=1)[:, :size]]
     for low, high in zip((0, *rules.board_sizes[:-1]), rules.board_sizes, strict=True):
         boards[:, low:high] = np.sort(boards[:, low:high], axis=1)
     return np.ascontiguousarray(boards)
 
 
+@dataclass(frozen=True)
+class BoardSampling:
+    """How random boards are drawn and evaluated.
+
+    Attributes
+    ----------
+    seed
+        Seed of the boards.
+    threads
+        Threads. Results do not depend on it.
+    dtype
+        Precision on the last street.
+    on_boards_done
+        Callback with the number of boards of each completed chunk.
+
+    Examples
+    --------
+    >>> from riverboat.evaluation.best_response.lower_bound import BoardSampling
+    >>> BoardSampling(seed=1).threads
+    1
+    """
+
+    seed: int = 0
+    threads: int = 1
+    dtype: Precision = np.float64
+    on_boards_done: Callable[[int], None] | None = None
+
+
+DEFAULT_SAMPLING = BoardSampling()
 AddBoard: TypeAlias = Callable[[Array, int, kernels.ResponseWorkspace, Array], None]
 
 
 def _sums_by_chunk(
-    traversal: ResponseTraversal, boards: Array, threads: int, new_sums: Callable[[], Array], add: AddBoard
+    traversal: ResponseTraversal, boards: Array, sampling: BoardSampling, new_sums: Callable[[], Array], add: AddBoard
 ) -> Iterator[tuple[int, Array]]:
     """Evaluate boards one by one, in chunks; yield the number of boards of each chunk and its sums, in order.
 
@@ -103,18 +131,14 @@ def _sums_by_chunk(
                 add(sums, i - low, workspace, values)
         return high - low, sums
 
-    yield from map_in_order(work, range(0, len(boards), CHUNK_BOARDS), threads)
+    for count, sums in map_in_order(work, range(0, len(boards), CHUNK_BOARDS), sampling.threads):
+        yield count, sums
+        if sampling.on_boards_done is not None:
+            sampling.on_boards_done(count)
 
 
 def fit_response(
-    strategy: Blueprint,
-    boards: int | Array,
-    *,
-    abstract: bool = False,
-    seed: int = 0,
-    threads: int = 1,
-    dtype: Precision = np.float64,
-    on_boards_done: Callable[[int], None] = lambda count: None,
+    strategy: Blueprint, boards: int | Array, sampling: BoardSampling = DEFAULT_SAMPLING, *, abstract: bool = False
 ) -> Blueprint:
     """Fit a response by buckets: for each bucket the action that was best on sampled boards of each street.
 
@@ -124,17 +148,11 @@ def fit_response(
         Blueprint to respond to.
     boards
         Number of boards to draw for each street, or an array of boards that is used for all streets.
+    sampling
+        Seed, threads, precision and callback.
     abstract
         Whether it responds in the abstract game, by buckets on the last street too. Otherwise its table on the last street is
         the strategy's, and the player takes the best action of every hand there.
-    seed
-        Seed of the boards.
-    threads
-        Threads. Results do not depend on it.
-    dtype
-        Precision on the last street.
-    on_boards_done
-        Callback with the number of boards of each completed chunk.
 
     Returns
     -------
@@ -152,15 +170,16 @@ def fit_response(
     (3, 15)
     """
     response, last = strategy, strategy.rules.rounds - 1
-    plan = ResponsePlan.build(strategy.tree, ABSTRACT_RESPONDERS if abstract else REAL_RESPONDERS, dtype)
+    plan = ResponsePlan.build(strategy.tree, ABSTRACT_RESPONDERS if abstract else REAL_RESPONDERS, sampling.dtype)
     for street in range(last if abstract else last - 1, -1, -1):
-        drawn = boards if isinstance(boards, np.ndarray) else draw_boards(strategy.rules, boards, seed, street + 1)
+        drawn = (
+            boards if isinstance(boards, np.ndarray) else draw_boards(strategy.rules, boards, sampling.seed, street + 1)
+        )
         traversal = ResponseTraversal(strategy, plan, response)
         values_type: type[_LastStreetValues | _StreetValues] = _LastStreetValues if street == last else _StreetValues
         values = values_type(traversal, street, strategy.buckets[street])
-        for count, sums in _sums_by_chunk(traversal, drawn, threads, values.new_sums, values.add):
+        for _, sums in _sums_by_chunk(traversal, drawn, sampling, values.new_sums, values.add):
             values.sums += sums
-            on_boards_done(count)
         table = np.array(strategy.average[street])
         for seat in (0, 1):
             _write_best_actions(strategy.tree, street, seat, values.at_ends(seat), table)
@@ -185,10 +204,9 @@ class _StreetValues:
 
     def add(self, sums: Array, _: int, workspace: kernels.ResponseWorkspace, gained: Array) -> None:
         """Add the values on one board."""
-        items, s = self.traversal.items, self.street
-        if s == 0:  # unlike folds, not yet weighted by the probability of a board
+        if self.street == 0:  # unlike folds, not yet weighted by the probability of a board
             workspace.value[self.street_ends] *= self.traversal.cards.chance[1]
-        kernels.add_by_bucket(self.ends, items.reach, workspace, s, sums)
+        kernels.add_by_bucket(self.ends, self.traversal.items.reach, workspace, self.street, sums)
 
     def at_ends(self, seat: int) -> dict[int, Array]:
         """Return the values of a seat at the nodes that end the street, by bucket."""
@@ -334,18 +352,11 @@ def lower_bound(
     """
     start, per_street = time.perf_counter(), max(1, boards // 10) if fitting_boards is None else fitting_boards
     streets = strategy.rules.rounds - 1
-    options = _sampling_options(strategy, boards, streets * per_street + boards, threads, progress)
-    response = fit_response(strategy, per_street, seed=seed, **options)
-    seats = evaluate_response(strategy, response, boards, seed=seed, **options)
-    return LowerBound(
-        mean_interval(seats.mean(axis=1)),
-        (float(seats[:, 0].mean()), float(seats[:, 1].mean())),
-        boards,
-        streets * per_street,
-        seed,
-        strategy.rules.big_blind,
-        time.perf_counter() - start,
-    )
+    sampling = _board_sampling(strategy, boards, streets * per_street + boards, seed, threads, progress)
+    seats = evaluate_response(strategy, fit_response(strategy, per_street, sampling), boards, sampling)
+    by_seat = float(seats[:, 0].mean()), float(seats[:, 1].mean())
+    facts = boards, streets * per_street, seed, strategy.rules.big_blind, time.perf_counter() - start
+    return LowerBound(mean_interval(seats.mean(axis=1)), by_seat, *facts)
 
 
 def abstract_lower_bound(
@@ -399,15 +410,15 @@ def abstract_lower_bound(
     >>> abstract_lower_bound(blueprint, 32, hands=1_000).hands
     1000
     """
-    options = _sampling_options(strategy, boards, strategy.rules.rounds * boards, threads, progress)
-    response = fit_response(strategy, boards, abstract=True, seed=seed, **options)
+    sampling = _board_sampling(strategy, boards, strategy.rules.rounds * boards, seed, threads, progress)
+    response = fit_response(strategy, boards, sampling, abstract=True)
     return duel(response, strategy, hands, seed, threads)
 
 
-def _sampling_options(
-    strategy: Blueprint, boards: int, total: int, threads: int, progress: PieceProgress | None
-) -> dict[str, Any]:
-    """Check the sample size, threads and memory; return the options of fitting and evaluating a response."""
+def _board_sampling(
+    strategy: Blueprint, boards: int, total: int, seed: int, threads: int, progress: PieceProgress | None
+) -> BoardSampling:
+    """Check the sample size, threads and memory; return how a response is fitted and evaluated."""
     check_threads(threads)
     rules = strategy.rules
     if boards < 2:
@@ -423,18 +434,11 @@ def _sampling_options(
         if progress is not None:
             progress(done, total)
 
-    return {"threads": threads, "dtype": last_street_dtype(cost), "on_boards_done": report}
+    return BoardSampling(seed, threads, last_street_dtype(cost), report)
 
 
 def evaluate_response(
-    strategy: Blueprint,
-    response: Blueprint,
-    boards: int | Array,
-    *,
-    seed: int = 0,
-    threads: int = 1,
-    dtype: Precision = np.float64,
-    on_boards_done: Callable[[int], None] = lambda count: None,
+    strategy: Blueprint, response: Blueprint, boards: int | Array, sampling: BoardSampling = DEFAULT_SAMPLING
 ) -> Array:
     """Return the winnings of a response in each seat on each board.
 
@@ -449,14 +453,8 @@ def evaluate_response(
         Response over the same tree and cards.
     boards
         Number of boards to draw, or an array of boards.
-    seed
-        Seed of the boards.
-    threads
-        Threads. Results do not depend on it.
-    dtype
-        Precision on the last street.
-    on_boards_done
-        Callback with the number of boards of each completed chunk.
+    sampling
+        Seed, threads, precision and callback.
 
     Returns
     -------
@@ -473,9 +471,9 @@ def evaluate_response(
     >>> evaluate_response(blueprint, blueprint, 8).shape
     (8, 2)
     """
-    board_array = boards if isinstance(boards, np.ndarray) else draw_boards(strategy.rules, boards, seed, 0)
-    plan = ResponsePlan.build(strategy.tree, REAL_RESPONDERS, dtype)
-    traversal, parts = ResponseTraversal(strategy, plan, response), []
+    board_array = boards if isinstance(boards, np.ndarray) else draw_boards(strategy.rules, boards, sampling.seed, 0)
+    plan = ResponsePlan.build(strategy.tree, REAL_RESPONDERS, sampling.dtype)
+    traversal = ResponseTraversal(strategy, plan, response)
     before_boards = np.zeros((len(traversal.street_ends), len(traversal.cards.held.mask)))
     fold_values = np.array(traversal.player_values(before_boards))
     half = len(traversal.street_ends) // 2
@@ -486,11 +484,8 @@ def evaluate_response(
         for seat in (0, 1):
             won[i, seat] = scale * float((own_reach[seat] * values[seat * half : (seat + 1) * half]).sum())
 
-    for count, sums in _sums_by_chunk(traversal, board_array, threads, lambda: np.zeros((CHUNK_BOARDS, 2)), add):
-        parts.append(sums[:count])
-        on_boards_done(count)
-    won: Array = np.concatenate(parts) + fold_values
-    return won
+    chunks = _sums_by_chunk(traversal, board_array, sampling, lambda: np.zeros((CHUNK_BOARDS, 2)), add)
+    return np.asarray(np.concatenate([sums[:count] for count, sums in chunks]) + fold_values)
 
 
 def _own_reach(traversal: ResponseTraversal, response: Blueprint, seat: int) -> Array:

@@ -20,11 +20,10 @@ import numpy as np
 from riverboat.cards.equity.batch_equities import BatchShowdown
 from riverboat.cards.isomorphism import suit_permutations
 from riverboat.compiled.simd import SIMD_WIDTH, native_width
-from riverboat.core.arrays import Array
+from riverboat.core.arrays import Array, zeros
 from riverboat.core.errors import RiverboatError
 from riverboat.evaluation.best_response._kernels import last_street
 from riverboat.evaluation.best_response._kernels import traversal as kernels
-from riverboat.evaluation.best_response._kernels.last_street import LastStreet
 from riverboat.evaluation.matches._kernels.match import StrategyTables
 from riverboat.evaluation.matches.duel import strategy_tables
 from riverboat.games.holdem.action_tree import ActionTree
@@ -77,9 +76,8 @@ def build_items(tree: ActionTree, players: tuple[ResponsePlayer, ...]) -> tuple[
             item_of = np.full(len(tree), -1)
             item_of[street_nodes] = count + np.arange(len(street_nodes))
             kind = np.full(len(street_nodes), kernels.STREET_END, np.int8)
-            kind[is_decision] = np.where(
-                tree.actor[street_nodes[is_decision]] == player.seat, player.before, kernels.OPPONENT
-            )
+            acts = tree.actor[street_nodes[is_decision]] == player.seat
+            kind[is_decision] = np.where(acts, player.before, kernels.OPPONENT)
             kind[~decision[street_nodes] & ~tree.showdown[street_nodes]] = kernels.FOLD
             parent_item = np.where(is_entry, 0, item_of[np.maximum(tree.parent[street_nodes], 0)] - count)
             has_own_reach = is_entry | (kind[parent_item] == kernels.OPPONENT)
@@ -203,20 +201,11 @@ def build_last_street(
                 nodes = np.array(same_shape[k : k + builder.lanes])
                 builder.add(player, nodes, item_of[nodes])
     decisions = np.flatnonzero((tree.actor >= 0) & (tree.street == last))
-    street = last_street.LastStreet(
-        np.array(builder.batch, np.int64),
-        np.array(builder.entry, np.int64),
-        np.array(builder.op, np.int64),
-        np.concatenate(builder.pay).astype(dtype),
-        tree.slot[decisions].astype(np.int64),
-        tree.count[decisions].astype(np.int64),
-        _previous_own_action(tree, decisions),
-        np.concatenate(builder.source).astype(np.uint64),
-        np.zeros(0, np.uint8),
-        np.zeros(0, np.float32),
-        0,
-        np.zeros(0, dtype),
-    )
+    batch, entry, op = (np.array(part, np.int64) for part in (builder.batch, builder.entry, builder.op))
+    slot, count = tree.slot[decisions].astype(np.int64), tree.count[decisions].astype(np.int64)
+    own = slot, count, _previous_own_action(tree, decisions), np.concatenate(builder.source).astype(np.uint64)
+    no_strategy = np.zeros(0, np.uint8), np.zeros(0, np.float32), 0, np.zeros(0, dtype)
+    street = last_street.LastStreet(batch, entry, op, np.concatenate(builder.pay).astype(dtype), *own, *no_strategy)
     return street, LastStreetTerminals(np.array(builder.ends, np.int64), np.array(builder.seat, np.int64))
 
 
@@ -292,16 +281,11 @@ def build_cards(rules: PokerRules) -> kernels.ResponseCards:
     deck, count, hole = rules.deck, len(rules.deck.cards), rules.deck.hole
     remaining = [count - shown + dealt for shown, dealt in zip(rules.board_sizes, rules.board, strict=True)]
     deals = list(zip(remaining, rules.board, strict=True))
-    return kernels.ResponseCards(
-        BatchShowdown(deck, rules.board_sizes[-1]).kernel_hands,
-        np.ascontiguousarray(deck.hands).reshape(-1),
-        *suit_permutations(deck),
-        np.array(rules.board, np.int64),
-        np.array(rules.board_sizes, np.int64),
-        np.array([1.0 / comb(cards_left - 2 * hole, n) for cards_left, n in deals]),
-        np.array([float(comb(cards_left, n)) for cards_left, n in deals]),
-        hole,
-    )
+    chance = np.array([1.0 / comb(cards_left - 2 * hole, n) for cards_left, n in deals])
+    counts = np.array([float(comb(cards_left, n)) for cards_left, n in deals])
+    held, hands = BatchShowdown(deck, rules.board_sizes[-1]).kernel_hands, np.ascontiguousarray(deck.hands).reshape(-1)
+    boards = np.array(rules.board, np.int64), np.array(rules.board_sizes, np.int64)
+    return kernels.ResponseCards(held, hands, *suit_permutations(deck), *boards, chance, counts, hole)
 
 
 # --- Workspaces ---
@@ -313,56 +297,33 @@ def make_workspace(
     """Create a workspace; with `lazy`, weights are computed board by board."""
     hands, streets, lanes = len(cards.held.mask), len(cards.shown), SIMD_WIDTH
     vectors, stride = int(items.reach.max()) + 1, -(-hands // lanes) * lanes
-    by_street = (streets, hands)
+    dtype, wide = last.pay.dtype, _max_sequences(last) * last.entry.shape[1]  # numbers per hand or card
     return kernels.ResponseWorkspace(
         reach=np.zeros((vectors, stride)),
         dead=np.zeros(vectors, np.bool_),
         value=np.zeros((len(items.kind) + 1, stride)),
-        scratch=np.zeros(hands),
-        hand=np.zeros(by_street, np.int32),
-        place=np.zeros(by_street, np.int32),
-        source=np.zeros(by_street, np.int32),
-        live=np.zeros(streets, np.int64),
-        bucket=np.zeros(by_street, np.int64),
-        strength=np.zeros(hands, np.uint16),
-        rank=np.zeros(hands, np.uint16),
-        first=np.zeros(by_street, np.uint8),
-        second=np.zeros(by_street, np.uint8),
         digits=np.zeros(257, np.int64),
-        fold_reach=np.zeros(stride * lanes),
-        fold_values=np.zeros(stride * lanes),
         sums=np.zeros(last_street.NUM_CARDS * lanes),
-        fold_reach_offset=np.zeros(lanes, np.uint64),
-        fold_value_offset=np.zeros(lanes, np.uint64),
-        fold_payoff=np.zeros(lanes),
         board=np.zeros(8, np.uint8),
         chosen=np.zeros((streets, kernels.MAX_DEALT), np.int64),
-        board_mask=np.zeros(streets, np.uint64),
-        group=np.zeros(streets, np.int64),
-        multiplicity=np.zeros(streets),
-        public=np.zeros(streets, np.int64),
-        boards_visited=np.zeros(streets, np.int64),
-        last=_make_last_street_workspace(last, hands, lazy=lazy),
-    )
-
-
-def _make_last_street_workspace(
-    last: last_street.LastStreet, hands: int, *, lazy: bool
-) -> last_street.LastStreetWorkspace:
-    dtype, wide = last.pay.dtype, _max_sequences(last) * last.entry.shape[1]  # numbers per hand or card
-    entries = np.zeros(last.entry.size * hands, dtype)
-    return last_street.LastStreetWorkspace(
-        entry=entries,
-        gained=entries.copy(),
-        alive=np.zeros(len(last.batch), np.bool_),
-        sequence_weight=_sequence_weight_buffer(last),
-        weight=np.zeros(hands * len(last.source) if lazy else 0, dtype),
-        at=np.zeros(hands, np.uint64),
-        reach=np.zeros(wide * hands, dtype),
-        beats=np.zeros(wide * hands, dtype),
-        sums=np.zeros(wide * last_street.NUM_CARDS, dtype),
-        total=np.zeros(wide, dtype),
-        value=np.zeros((int(last.op[:, 2].max()) + 1) * last_street.HANDS_PER_BLOCK * last.entry.shape[1], dtype),
+        **zeros(hands, scratch=np.float64, strength=np.uint16, rank=np.uint16),
+        **zeros((streets, hands), hand=np.int32, place=np.int32, source=np.int32, bucket=np.int64),
+        **zeros((streets, hands), first=np.uint8, second=np.uint8),
+        **zeros(streets, live=np.int64, public=np.int64, boards_visited=np.int64),
+        **zeros(streets, board_mask=np.uint64, group=np.int64, multiplicity=np.float64),
+        **zeros(stride * lanes, fold_reach=np.float64, fold_values=np.float64),
+        **zeros(lanes, fold_reach_offset=np.uint64, fold_value_offset=np.uint64, fold_payoff=np.float64),
+        last=last_street.LastStreetWorkspace(
+            alive=np.zeros(len(last.batch), np.bool_),
+            sequence_weight=_sequence_weight_buffer(last),
+            weight=np.zeros(hands * len(last.source) if lazy else 0, dtype),
+            at=np.zeros(hands, np.uint64),
+            sums=np.zeros(wide * last_street.NUM_CARDS, dtype),
+            total=np.zeros(wide, dtype),
+            value=np.zeros((int(last.op[:, 2].max()) + 1) * last_street.HANDS_PER_BLOCK * last.entry.shape[1], dtype),
+            **zeros(last.entry.size * hands, entry=dtype, gained=dtype),
+            **zeros(wide * hands, reach=dtype, beats=dtype),
+        ),
     )
 
 
@@ -391,7 +352,7 @@ class ResponsePlan:
     tree: ActionTree
     players: tuple[ResponsePlayer, ...]
     items: kernels.BettingItems
-    last: LastStreet
+    last: last_street.LastStreet
     ends: LastStreetTerminals
 
     @classmethod
@@ -408,9 +369,8 @@ class ResponsePlan:
 
     def makes_weights_per_board(self, buckets: int) -> bool:
         """Whether weights are computed board by board."""
-        return self.weight_bytes(buckets) > (
-            MAX_WEIGHT_BYTES if self.last.pay.dtype == np.float32 else MAX_SHORT_WEIGHT_BYTES
-        )
+        limit = MAX_WEIGHT_BYTES if self.last.pay.dtype == np.float32 else MAX_SHORT_WEIGHT_BYTES
+        return self.weight_bytes(buckets) > limit
 
     def workspace_bytes(self, buckets: int) -> int:
         """Return the bytes of the workspace of one thread."""

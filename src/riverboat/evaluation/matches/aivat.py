@@ -31,13 +31,8 @@ from riverboat.agents.base import Agent, ObservingAgent, PublicPolicy
 from riverboat.agents.baselines import BaselineAgent
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.cards.deck import FULL_DECK, Deck
+from riverboat.cards.equity import equities
 from riverboat.cards.equity.batch_equities import BatchShowdown
-from riverboat.cards.equity.equities import (
-    count_class_pairs,
-    preflop_equities,
-    showdown_workspace,
-    starting_hand_classes,
-)
 from riverboat.cards.features.hand_features import pad_streets
 from riverboat.cards.isomorphism import suit_permutations
 from riverboat.core.arrays import Array
@@ -72,17 +67,15 @@ class AivatEstimates:
     @property
     def total(self) -> Array:
         """AIVAT estimate of each hand: terminal value plus all corrections. float64 [n]"""
-        sums: Array = self.terminal_value + self.chance.sum(axis=1) + self.actions.sum(axis=1)
-        return sums
+        return np.asarray(self.terminal_value + self.chance.sum(axis=1) + self.actions.sum(axis=1))
 
     def __len__(self) -> int:
         return len(self.terminal_value)
 
     def take(self, chosen: Array) -> AivatEstimates:
         """Return the estimates of some hands, by index or by mask."""
-        return AivatEstimates(
-            self.hands.take(chosen), self.terminal_value[chosen], self.chance[chosen], self.actions[chosen]
-        )
+        terms = self.terminal_value, self.chance, self.actions
+        return AivatEstimates(self.hands.take(chosen), *(term[chosen] for term in terms))
 
 
 class Aivat:
@@ -163,13 +156,12 @@ class Aivat:
         return boards, buckets
 
     @cached_property
-    def _means(self) -> tuple[Array, Array]:
+    def _means(self) -> list[Array]:
         """Means over the second street by seating; rows are filled in when they are needed."""
         assert self.values is not None
         orbit, _ = _suit_orbits(self.rules.deck)
         shape = 2, int(orbit.max()) + 1, len(orbit)
-        first, second = (np.zeros((tables.begin[1].shape[1], *shape)) for tables in self.values)
-        return first, second
+        return [np.zeros((tables.begin[1].shape[1], *shape)) for tables in self.values]
 
     def _second_street_means(self, seating: int, rows: Array) -> kernels.SecondStreetMeans:
         """Return the means over all boards at the nodes that begin the second street."""
@@ -262,7 +254,7 @@ class Aivat:
         shown = np.array(rules.board_sizes, np.int64)
         kernel_hands = kernels.AivatHands(known, shown, held, board, *buckets, start, decision, line)
         scratch = np.zeros((kernels.NUM_ROWS, rules.deck.num_hands)), np.zeros(shown[-1], np.uint8)
-        workspace = kernels.AivatWorkspace(*scratch, showdown_workspace(rules.deck.num_hands))
+        workspace = kernels.AivatWorkspace(*scratch, equities.showdown_workspace(rules.deck.num_hands))
         second_street_mean = np.array([self._second_street_cache.get(key, np.nan) for key in lines])
         out = kernels.AivatTerms(np.zeros(n), np.zeros((n, rules.rounds)), np.zeros(len(owner)), second_street_mean)
         means = self._second_street_means(seating, outcomes.begin[row, column][public_states.street == 0])
@@ -419,13 +411,11 @@ def _same_abstraction(one: Any, other: Any) -> bool:
 def _make_hand_classes(rules: PokerRules) -> kernels.AivatHandClasses:
     """Return the classes of starting hands, in games with the full deck."""
     if rules.deck != FULL_DECK or rules.board_sizes[-1] != 5:
-        return kernels.AivatHandClasses(
-            np.zeros(0, np.int16), np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros((0, 0))
-        )
-    group, pairs = starting_hand_classes(), count_class_pairs().astype(float)
-    return kernels.AivatHandClasses(
-        group, np.unique(group, return_index=True)[1], (2 * preflop_equities() - 1) * pairs, pairs
-    )
+        none = np.zeros((0, 0))
+        return kernels.AivatHandClasses(np.zeros(0, np.int16), np.zeros(0, np.int64), none, none)
+    group, pairs = equities.starting_hand_classes(), equities.count_class_pairs().astype(float)
+    members = np.unique(group, return_index=True)[1]
+    return kernels.AivatHandClasses(group, members, (2 * equities.preflop_equities() - 1) * pairs, pairs)
 
 
 @lru_cache(maxsize=4)

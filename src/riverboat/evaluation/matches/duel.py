@@ -18,7 +18,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.claims import ESTIMATE, Claim
 from riverboat.core.errors import InputError, check_threads, unknown_name_error
 from riverboat.core.parallel import map_in_order
-from riverboat.evaluation.confidence_intervals import ConfidenceInterval, Winnings, confidence_interval
+from riverboat.evaluation.confidence_intervals import ConfidenceInterval, SampleSums, Winnings
 from riverboat.evaluation.matches._kernels import match as kernels
 from riverboat.games.holdem.action_tree import FOLD, ActionTree
 from riverboat.games.holdem.rules import PokerRules
@@ -81,14 +81,7 @@ class DuelResult(Winnings):
 
     def record(self) -> dict[str, float | int]:
         """Return the result as a JSON object, without timings."""
-        return {
-            "mbb_per_game": self.mbb_per_game,
-            "bb_per_100": self.bb_per_100,
-            "ci95": self.ci95,
-            "hands": self.hands,
-            "pairs": self.pairs,
-            "seed": self.seed,
-        }
+        return {key: getattr(self, key) for key in ("mbb_per_game", "bb_per_100", "ci95", "hands", "pairs", "seed")}
 
     def __str__(self) -> str:
         return str(self.claim)
@@ -153,7 +146,8 @@ def duel(first: Blueprint, second: Blueprint, hands: int = 100_000, seed: int = 
         pass
     seconds = time.perf_counter() - start
     total, squares = out.sum(axis=0).tolist()  # in the order of the chunks, so that threads do not change the sum
-    return DuelResult(pairs, seed, first.rules.big_blind, confidence_interval(pairs, total / 2, squares / 4), seconds)
+    won = SampleSums(pairs, total / 2, squares / 4).confidence_interval()
+    return DuelResult(pairs, seed, first.rules.big_blind, won, seconds)
 
 
 def baseline_strategy(action: str, template: Blueprint) -> Blueprint:
@@ -196,14 +190,8 @@ def baseline_strategy(action: str, template: Blueprint) -> Blueprint:
         if action != "random":
             row[_action_slots(tree, street, action)] = 1
         average.append(np.broadcast_to(row, (buckets, len(row))))  # one row in memory for all buckets
-    return Blueprint(
-        rules=template.rules,
-        menu=template.menu,
-        tree=tree,
-        cards=template.cards,
-        average=tuple(average),
-        provenance={"method": f"always {action}" if action != "random" else action},
-    )
+    method = action if action == "random" else f"always {action}"
+    return Blueprint(template.rules, template.menu, tree, template.cards, tuple(average), {"method": method})
 
 
 def _action_slots(tree: ActionTree, street: int, move: str) -> Array:
@@ -312,15 +300,11 @@ def strategy_tables(strategy: Blueprint) -> kernels.StrategyTables:
     >>> strategy_tables(blueprint).stride.tolist() == [table.shape[1] for table in blueprint.average]
     True
     """
-    is_shared = [table.strides[0] == 0 for table in strategy.average]  # one row for all buckets
-    flat = [
-        np.array(table[0]) if single else np.ascontiguousarray(table).reshape(-1)
-        for table, single in zip(strategy.average, is_shared, strict=True)
-    ]
-    stride = [0 if single else table.shape[1] for table, single in zip(strategy.average, is_shared, strict=True)]
-    flat += flat[-1:] * (
-        len(STREETS) - len(flat)
-    )  # same tuple length for every game, since it is part of the compiled type
+    tables = [(table, table.strides[0] == 0) for table in strategy.average]  # and whether all buckets share one row
+    flat = [np.array(table[0]) if shared else np.ascontiguousarray(table).reshape(-1) for table, shared in tables]
+    stride = [0 if shared else table.shape[1] for table, shared in tables]
+    # The tuple has the same length for every game, since that is part of the compiled type.
+    flat += flat[-1:] * (len(STREETS) - len(flat))
     return kernels.StrategyTables(tuple(flat), np.array(stride, np.int64))
 
 

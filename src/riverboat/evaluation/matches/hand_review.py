@@ -180,8 +180,7 @@ def _showdown_edge(aivat: Aivat, seating: int, seat: int, hand: int, public_stat
     other, rules = 1 - seat, aivat.rules
     if not aivat.known[other ^ seating]:
         return None
-    player = aivat.agents[other ^ seating]
-    weights = ranges(public_state, player)[0, other]  # type: ignore[arg-type]
+    weights = ranges(public_state, aivat.agents[other ^ seating])[0, other]  # type: ignore[arg-type]
     cards = rules.deck.hands
     weights = np.where(np.isin(cards, cards[hand]).any(axis=1), 0.0, weights)
     if not weights.sum() > 0:

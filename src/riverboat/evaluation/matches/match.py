@@ -296,10 +296,8 @@ def play_match(
     if aivat is not None:
         raw_interval, width = raw.scale(0.5).confidence_interval(), tally.confidence_interval().half_width
         factor = (raw_interval.half_width / width) ** 2 if width > 0 else None
-    hands_played = None if pair_sampling is None else hands_dealt
-    return DuplicateMatchResult(
-        raw.count, seed, rules.big_blind, won, seconds, names, raw_interval, factor, verdict, bounds, hands_played
-    )
+    details = raw_interval, factor, verdict, bounds, None if pair_sampling is None else hands_dealt
+    return DuplicateMatchResult(raw.count, seed, rules.big_blind, won, seconds, names, *details)
 
 
 def _batches(pairs: int, batch_pairs: int) -> Iterator[Array]:

@@ -14,7 +14,6 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
-from types import TracebackType
 
 import numpy as np
 
@@ -108,9 +107,8 @@ class DuplicatePairs:
         # The first agent has seat 0 in even hands. If both agents have one name, the second gets a suffix.
         names = self.names if self.names[0] != self.names[1] else (self.names[0], f"{self.names[1]}-2")
         player = np.stack([number % 2, 1 - number % 2], axis=1).astype(np.int32)
-        blinds, stacks = (
-            np.broadcast_to(np.array(chips, np.int64), (n, 2)) for chips in (rules.blinds, rules.stacks or (0, 0))
-        )
+        chips = rules.blinds, rules.stacks or (0, 0)
+        blinds, stacks = (np.broadcast_to(np.array(each, np.int64), (n, 2)) for each in chips)
         ante, all_cards = np.full(n, rules.ante, np.int64), np.repeat(cards, 2, axis=0)
         lines, won_by_seat = (tables.moves, tables.length), np.stack([won, -won], axis=1)
         return HandRecords(rules, 1, names, player, number, blinds, stacks, ante, all_cards, *lines, won_by_seat)
@@ -174,9 +172,7 @@ class MatchWorkers:
     def __enter__(self) -> MatchWorkers:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=kind is None, cancel_futures=True)
 
@@ -202,9 +198,8 @@ class MatchWorkers:
             If a process ends unexpectedly.
         """
         # Spawned, not forked: CUDA cannot be used in a fork of a process that has used it.
-        self._pool = ProcessPoolExecutor(
-            self.count, get_context("spawn"), initializer=_init_worker, initargs=(self._make_agents, names, rules, seed)
-        )
+        arguments = self._make_agents, names, rules, seed
+        self._pool = ProcessPoolExecutor(self.count, get_context("spawn"), _init_worker, arguments)
         try:
             yield from submit_in_order(self._pool, _play_batch_in_worker, batches, self.count)
         except BrokenProcessPool:

@@ -34,9 +34,8 @@ DEALS_PER_POLL = 50  # deals between two checks for cancellation
 PRIOR_WEIGHT = 2.0  # samples of a bucket that weigh as much as its node's mean
 SEED = np.uint64(2**63 + 1)  # of the deals; outside the range of match seeds
 _VERSION = 1
-NodesByStreet: TypeAlias = tuple[
-    list[Array], list[Array]
-]  # as `ValueRows`: nodes after an action, and at a street's start
+# As `ValueRows`: nodes after an action, and at a street's start.
+NodesByStreet: TypeAlias = tuple[list[Array], list[Array]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +73,8 @@ def value_tables(
             row_of_node[street_nodes] = np.arange(len(street_nodes))
     name = f"values/{first.fingerprint[:16]}-{other.fingerprint[:16]}-{deals}-{_VERSION}"
     tables = cached_arrays(name, lambda: _sample_tables(first, other, deals, rows, nodes, progress))
-    after, begin = (
-        pad_streets(tables[f"{name}_{s}"] for s in range(first.rules.rounds)) for name in ("after", "begin")
-    )
+    streets = range(first.rules.rounds)
+    after, begin = (pad_streets(tables[f"{kind}_{s}"] for s in streets) for kind in ("after", "begin"))
     return ValueTables(first, *rows, after, begin)
 
 
@@ -126,10 +124,8 @@ def _strategy_tables(first: Blueprint, second: Blueprint) -> tuple[Any, Any]:
     """Return the tables of both strategies with one dtype."""
     tables = (*first.average, *second.average)
     dtype: Any = np.uint8 if all(table.dtype == np.uint8 for table in tables) else np.float32
-    first_tables, second_tables = (
-        pad_streets(np.require(table, dtype, ["C", "W"]) for table in each.average) for each in (first, second)
-    )
-    return first_tables, second_tables
+    one, other = ([np.require(table, dtype, ["C", "W"]) for table in each.average] for each in (first, second))
+    return pad_streets(one), pad_streets(other)
 
 
 def _pot_shares(tree: ActionTree, nodes: Array, sums: Array) -> Array:

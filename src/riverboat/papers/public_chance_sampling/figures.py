@@ -43,7 +43,7 @@ from riverboat.papers.public_chance_sampling.class_game import ClassGame
 from riverboat.papers.rows import ComparisonRow, ExplainedDifference, finding_row, new_row, printed_row
 from riverboat.papers.training import AbstractGame
 from riverboat.solvers import game_values
-from riverboat.solvers.mccfr.trainer import BlueprintTrainer, make_sampling_trainer
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 from riverboat.solvers.tabular.best_response import expected_value
 from riverboat.solvers.tabular.cfr import CFR
 from riverboat.strategies.tabular import Tree
@@ -230,7 +230,7 @@ def play_checks(
 ) -> dict[str, list[AgentMatchCheck]]:
     """Train both samplers, and play matches after equal times against an agent trained by external sampling."""
     tree = compile_action_tree(holdem("4-4").rules)
-    trainer = make_sampling_trainer(tree, cards, "external", seed=seed + 1)
+    trainer = BlueprintTrainer(tree, cards, "external", seed=seed + 1)
     for _ in shared.iterate_target_times(trainer.step, partial(getattr, trainer, "iterations"), [opponent_seconds]):
         pass
     opponent = training.average_strategy(trainer)

@@ -18,15 +18,7 @@ from riverboat.engines.devices import CPU, AnyBatchEngine, create_batch_engine, 
 from riverboat.engines.tables import parse_table_format, table_bytes
 from riverboat.games.spots.spot import Spot
 from riverboat.solvers import schedules
-from riverboat.solvers.boards.cfr import (
-    BOARD_SCHEDULE,
-    LAST_STREET_SCHEDULE,
-    SEVERAL_STREETS_SCHEDULE,
-    batch_qualities,
-    board_table_bytes,
-    engine_options,
-    schedule_rows,
-)
+from riverboat.solvers.boards import cfr as boards
 from riverboat.solvers.result import LAST, Result, make_result
 from riverboat.solvers.schedules import AnySchedule
 from riverboat.solvers.solver_run import FIRST_BOARD_CHECK, optimistic_check
@@ -128,12 +120,13 @@ def solve_with_quality(
 
     def solve(indices: list[int]) -> list[tuple[Solution, Quality]]:
         first = spots[indices[0]]
-        rule = user_schedule or (SEVERAL_STREETS_SCHEDULE if first.deals else LAST_STREET_SCHEDULE)
+        rule = user_schedule or (boards.SEVERAL_STREETS_SCHEDULE if first.deals else boards.LAST_STREET_SCHEDULE)
         kind = dtype or (SIXTEEN_BITS if where == CPU and first.deals and not first.locks else COMPACT)
         chosen = [spots[n] for n in indices]
         own_trees = [trees[n] for n in indices] if trees else trees_of_one_shape(chosen, _shape_for)
         resources: dict[str, Any] = {"threads": 1 if parallel > 1 else threads, "memory": memory}
-        engine = create_batch_engine(where, own_trees, parse_table_format(kind), **resources, **engine_options(rule))
+        resources |= boards.engine_options(rule)
+        engine = create_batch_engine(where, own_trees, parse_table_format(kind), **resources)
         return run_batch(engine, rule, goal, kind)
 
     answers: dict[int, tuple[Solution, Quality]] = {}
@@ -210,9 +203,8 @@ class BatchGoal(NamedTuple):
             return left
         if not done:
             return 1
-        per_iteration = spent / done
         # Reserve the cost of the result, about one iteration, and two more in case the machine slows down.
-        return int(max(0, min(left, (seconds - spent) / per_iteration - 3)))
+        return int(max(0, min(left, (seconds - spent) / (spent / done) - 3)))
 
 
 def run_batch(batch: AnyBatchEngine, rule: AnySchedule, goal: BatchGoal, dtype: str) -> list[tuple[Solution, Quality]]:
@@ -227,21 +219,21 @@ def run_batch(batch: AnyBatchEngine, rule: AnySchedule, goal: BatchGoal, dtype: 
         if has_cancellation_check():
             check_cancellation()
             count = min(count, POLL_ITERATIONS)
-        steps, weight = schedule_rows(rule, done, weight, count)
+        steps, weight = boards.schedule_rows(rule, done, weight, count)
         batch.iterate(steps, active)
         done += count
         for k in active:
             iterations_done[k] = done
             qualities.pop(k, None)
         checked = [k for k in active if due[k] == done < goal.iterations]
-        for k, quality in zip(checked, batch_qualities(batch, checked) if checked else (), strict=True):
+        for k, quality in zip(checked, boards.batch_qualities(batch, checked) if checked else (), strict=True):
             assert goal.until is not None
             qualities[k] = quality
             due[k] = optimistic_check(done, quality.exploitability, goal.until, goal.check_every)
             if quality.exploitability <= goal.until:
                 active.remove(k)
     unchecked = [k for k in range(len(batch.trees)) if k not in qualities]
-    qualities.update(zip(unchecked, batch_qualities(batch, unchecked) if unchecked else (), strict=True))
+    qualities.update(zip(unchecked, boards.batch_qualities(batch, unchecked) if unchecked else (), strict=True))
     solutions = zip(batch.trees, batch.averages(), iterations_done, sorted(qualities.items()), strict=True)
     run = {"method": "cfr", "schedule": str(rule), "traversal": "full"}
     answers = []
@@ -271,7 +263,7 @@ def solve_batch(
 
     The seconds of each result are an equal share of the total time.
     """
-    rule = schedules.parse(BOARD_SCHEDULE if schedule is None else schedule)
+    rule = schedules.parse(boards.BOARD_SCHEDULE if schedule is None else schedule)
     kind, started = dtype or "compact", time.perf_counter()
     goal = BatchGoal(MAX_ITERATIONS if iterations is None else iterations, until, None, CHECK_EVERY)
     answers = solve_with_quality(spots, goal, rule, kind, device)
@@ -280,6 +272,6 @@ def solve_batch(
     for solution, quality in answers:
         tree, at = solution.tree, solution.provenance["iterations"]
         facts = {"answer": LAST, "answer_iteration": at, "reached": until is None or quality.exploitability <= until}
-        facts |= {"table_bytes": board_table_bytes(tree, rule, kind), "layout_bytes": tree.layout_bytes}
+        facts |= {"table_bytes": boards.board_table_bytes(tree, rule, kind), "layout_bytes": tree.layout_bytes}
         results.append(make_result(solution, quality, seconds=seconds, **facts))
     return results

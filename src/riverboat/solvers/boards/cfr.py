@@ -16,18 +16,17 @@ import numpy as np
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless_abstraction
 from riverboat.compiled.hugepages import hugepage_zeros
 from riverboat.core.errors import InputError, unknown_name_error
-from riverboat.engines import tables
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.engines.cpu.ties import TiedRows, row_buckets
 from riverboat.engines.devices import AUTO, CPU, AnyBatchEngine, AnyBoardEngine, create_engine, resolve_device
-from riverboat.engines.tables import TABLE_PADDING, parse_table_format
+from riverboat.engines.tables import TABLE_PADDING, parse_table_format, table_bytes
 from riverboat.games.base import Array
 from riverboat.games.boards.holdem import Holdem, holdem
 from riverboat.games.holdem.action_tree import compile_action_tree
 from riverboat.solvers import schedules
 from riverboat.solvers.cfr_solver import CFRSolver
 from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, Weighting
-from riverboat.solvers.mccfr.trainer import make_sampling_trainer
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 from riverboat.solvers.schedules import AnySchedule, Schedule, dcfr
 from riverboat.solvers.tabular.best_response import Quality
 from riverboat.strategies.blueprint_game import write_bucket_strategy
@@ -46,7 +45,7 @@ SEVERAL_STREETS_SCHEDULE = dcfr(alpha=1.0, beta=0.25, gamma=4.0, stakes=0.8, ris
 def board_table_bytes(tree: BoardTree, schedule: AnySchedule, dtype: str = "compact") -> int:
     """Return the memory of a solver's tables, in bytes."""
     options = {"predictive": schedule.predictive, "simultaneous": not schedule.alternating}
-    return tables.table_bytes(tree.table_size, parse_table_format(dtype), **options)
+    return table_bytes(tree.table_size, parse_table_format(dtype), **options)
 
 
 def engine_options(schedule: AnySchedule) -> dict[str, Any]:
@@ -80,12 +79,11 @@ def engine_quality(engine: AnyBoardEngine, thread: int = 0) -> Quality:
     return _quality(engine.tree.per_chip, best, values, engine.constant_sum)
 
 
-def batch_qualities(batch: AnyBatchEngine, among: Sequence[int] | None = None) -> list[Quality]:
-    """Compute the qualities of all games of a batch, or of some (see `engine_quality`)."""
-    indices = range(len(batch.trees)) if among is None else among
-    best = [batch.expected_values(p, respond=True, indices=among) for p in (0, 1)]
+def batch_qualities(batch: AnyBatchEngine, indices: Sequence[int]) -> list[Quality]:
+    """Compute the qualities of some games of a batch (see `engine_quality`)."""
+    best = [batch.expected_values(p, respond=True, indices=indices) for p in (0, 1)]
     constants = [batch.constant_sums[g] for g in indices]
-    values = None if None not in constants else [batch.expected_values(p, indices=among) for p in (0, 1)]
+    values = None if None not in constants else [batch.expected_values(p, indices=indices) for p in (0, 1)]
     qualities = []
     for k, g in enumerate(indices):
         own = None if values is None or constants[k] is not None else [values[0][k], values[1][k]]
@@ -134,14 +132,8 @@ class BoardCFR(CFRSolver[Solution]):
         self.cards, self.ties = cards, None if cards is None else TiedRows(tree, cards)
         self.schedule = schedules.parse(schedule)
         self.weight = 0.0  # of all iterations so far, in units of the last one's
-        self.engine = create_engine(
-            self.device,
-            tree,
-            parse_table_format(dtype),
-            threads=threads,
-            memory=memory,
-            **engine_options(self.schedule),
-        )
+        table_format, options = parse_table_format(dtype), engine_options(self.schedule)
+        self.engine = create_engine(self.device, tree, table_format, threads=threads, memory=memory, **options)
         self.threads = self.engine.threads
 
     # --- iterations -------------------------------------------------------------------------
@@ -250,15 +242,10 @@ class SampledBoardCFR(CFRSolver[Solution]):
         boards = tree.street_start[-1] - tree.street_start[-2]
         period = boards if traversal in ("opcs", "spcs", "pcs") else min(tree.infoset_count // 10, MAX_PERIOD)
         self.actions = compile_action_tree(game.rules, game.menu)
-        self.trainer = make_sampling_trainer(
-            self.actions,
-            lossless_abstraction(tuple(game.deals), game.deck) if cards is None else cards,
-            traversal,
-            seed=seed,
-            threads=threads,
-            weighting=Weighting(_period_schedule(self.schedule), max(period, LOOKUP_BLOCK)),
-            dtype=dtype,
-        )
+        abstraction = lossless_abstraction(tuple(game.deals), game.deck) if cards is None else cards
+        weighting = Weighting(_period_schedule(self.schedule), max(period, LOOKUP_BLOCK))
+        options: dict[str, Any] = {"seed": seed, "threads": threads, "dtype": dtype}
+        self.trainer = BlueprintTrainer(self.actions, abstraction, traversal, weighting=weighting, **options)
         self._filled_at = -1
 
     # --- iterations ---------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import pickle
 import platform
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -31,14 +30,16 @@ class BladeLostError(RiverboatError):
     """A blade has died."""
 
 
-class BladeBackend(ABC):
-    """Blades of a cluster, local or remote."""
+class LocalBackend:
+    """Blades of a cluster as plain objects in this process, called in turn."""
 
-    blades: list[Any]
+    def __init__(self, tree: ActionTree, cards: CardAbstraction, parts: Sequence[BladeAssignment]) -> None:
+        self.blades: list[Any] = [Blade(tree, cards, share) for share in parts]
 
-    @abstractmethod
     def call_each(self, method: str, given: Sequence[tuple[Any, ...] | None]) -> list[Any]:
         """Call a method with arguments for each blade; None skips a blade and is its result."""
+        calls = zip(self.blades, given, strict=True)
+        return [None if args is None else getattr(blade, method)(*args) for blade, args in calls]
 
     def call_all(self, method: str, *given: Any) -> list[Any]:
         """Call a method of all blades and return the results in order. Raises BladeLostError if one has died."""
@@ -51,17 +52,6 @@ class BladeBackend(ABC):
     def close(self) -> None:
         """Release all resources."""
         self.blades = []
-
-
-class LocalBackend(BladeBackend):
-    """Blades as plain objects, called in turn."""
-
-    def __init__(self, tree: ActionTree, cards: CardAbstraction, parts: Sequence[BladeAssignment]) -> None:
-        self.blades = [Blade(tree, cards, share) for share in parts]
-
-    def call_each(self, method: str, given: Sequence[tuple[Any, ...] | None]) -> list[Any]:
-        calls = zip(self.blades, given, strict=True)
-        return [None if args is None else getattr(blade, method)(*args) for blade, args in calls]
 
 
 @dataclass(frozen=True)
@@ -98,7 +88,7 @@ class _BladeActor:
         return os.getpid()
 
 
-class RayBackend(BladeBackend):
+class RayBackend(LocalBackend):
     """Blades as Ray actors, on this machine (`local`) or on the cluster at an address.
 
     The address `auto` is the cluster that runs on this machine.
@@ -135,11 +125,7 @@ class RayBackend(BladeBackend):
         return super().call_all(method, *(self.ray.put(x) if isinstance(x, tuple) else x for x in given))
 
     def call_each(self, method: str, given: Sequence[tuple[Any, ...] | None]) -> list[Any]:
-        calls = {
-            n: actor.call.remote(method, *args)
-            for n, (actor, args) in enumerate(zip(self.blades, given, strict=True))
-            if args is not None
-        }
+        calls = {n: self.blades[n].call.remote(method, *args) for n, args in enumerate(given) if args is not None}
         answers = dict(zip(calls, self._get(list(calls.values())), strict=True))
         return [answers.get(n) for n in range(len(self.blades))]
 
@@ -210,7 +196,7 @@ def _import_ray(address: str) -> Any:
 
 def make_backend(
     engine: str, tree: ActionTree, cards: CardAbstraction, parts: Sequence[BladeAssignment], path: Path | None
-) -> BladeBackend:
+) -> LocalBackend:
     """Make a backend: `local` in this process, `ray` actors on this machine, `ray:ADDRESS` on a cluster."""
     kind, _, address = engine.partition(":")
     if engine == LOCAL:

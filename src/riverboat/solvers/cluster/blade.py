@@ -113,9 +113,8 @@ class Blade:
 
         def run(thread: int) -> None:
             arguments = self.game, self.cards.lookup, self.tables.cells, self._part, batch, rule, turn
-            kernels.value_continuations(
-                *arguments, *self._workspaces[thread], kernels.BladeAnswer(values, counts, tally[thread, :2])
-            )
+            answer = kernels.BladeAnswer(values, counts, tally[thread, :2])
+            kernels.value_continuations(*arguments, *self._workspaces[thread], answer)
 
         self.team.run(run)
         return values, counts, int(tally.sum())

@@ -36,8 +36,8 @@ from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.cluster.backends import LOCAL, BladeLostError, make_backend
 from riverboat.solvers.cluster.blade import assign_blades
 from riverboat.solvers.mccfr import tables as trainer_tables
-from riverboat.solvers.mccfr.sampling_trainer import SamplingTrainer
 from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, BucketTables, Pruning, Weighting
+from riverboat.solvers.mccfr.trainer import SamplingTrainer
 
 # --- head: first-street tables and the two passes of Algorithm 4 ---
 
@@ -48,14 +48,7 @@ class Head:
     """Tables and traversals of the first street."""
 
     def __init__(
-        self,
-        tree: ActionTree,
-        cards: CardAbstraction,
-        *,
-        threads: int = 1,
-        dtype: str = "float32",
-        prune: Pruning | None = None,
-        batch: int = 4096,
+        self, tree: ActionTree, cards: CardAbstraction, threads: int, dtype: str, prune: Pruning | None, batch: int
     ) -> None:
         if batch < 1:
             raise InputError(f"batch={batch}: deals per message, must be at least 1")
@@ -64,8 +57,8 @@ class Head:
         self.tables = BucketTables(tree, (cards.counts[0], *[0] * (tree.rules.rounds - 1)), dtype)
         self.game = trainer_tables.make_sampling_game(tree, cards, self.tables)
         self.rule = trainer_tables.update_rule(self.tables, prune)
-        others = len(cards.deck.cards) - 2 * cards.deck.hole
-        self.flops = comb(others, tree.rules.board[1])  # that avoid both hands: 17,296 in hold'em
+        # Flops that avoid both hands: 17,296 in hold'em.
+        self.flops = comb(len(cards.deck.cards) - 2 * cards.deck.hole, tree.rules.board[1])
         nodes = self.game.nodes.reshape(-1, 4).copy()
         nodes[tree.street > 0, 0] = 0  # no actions: traversals end with the first street
         notes = trainer_tables.DealGroup(nodes.reshape(-1))
@@ -192,7 +185,7 @@ class ClusterTraverser:
         self.assignments = assign_blades(cards, tree, blades, threads=threads, dtype=dtype, prune=prune, mode=mode)
         # The head works while the blades wait; its result does not depend on its number of threads.
         head_threads = threads if engine == LOCAL else min(threads * blades, resources.available_cores())
-        self.head = Head(tree, cards, threads=head_threads, dtype=dtype, prune=prune, batch=batch)
+        self.head = Head(tree, cards, head_threads, dtype, prune, batch)
         path = Path(cards_path) if cards_path is not None else None
         self.backend = make_backend(engine, tree, cards, self.assignments, path)
         self.blade_updates = 0  # decisions visited on blades
@@ -340,12 +333,8 @@ class DistributedTrainer(SamplingTrainer):
 
     def _checkpoint_facts(self, iterations: int) -> dict[str, Any]:
         """Return the manifest entries common to all parts of a checkpoint."""
-        return {
-            "iterations": iterations,
-            "blades": len(self.assignments),
-            "tree": self.tree.fingerprint,
-            "cards": self.cards.fingerprint,
-        }
+        facts = {"iterations": iterations, "blades": len(self.assignments)}
+        return {**facts, "tree": self.tree.fingerprint, "cards": self.cards.fingerprint}
 
     def save(self, folder: str | Path) -> Path:
         """Write a checkpoint: the part of each blade, then the head's. Without the head's part it is incomplete.

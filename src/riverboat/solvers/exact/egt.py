@@ -58,8 +58,7 @@ class _SmoothedPlayer:
 
     def recentre(self, plan: Array, mix: float) -> None:
         """Measure entropy from the behavior of a plan mixed with uniform; from uniform where the plan is undefined."""
-        widths = np.repeat(self.plex.width, self.plex.width)
-        uniform = 1.0 / widths
+        uniform = 1.0 / np.repeat(self.plex.width, self.plex.width)
         parent_reach = np.repeat(plan[self.plex.parent], self.plex.width)
         behaviour = np.divide(plan[1:], parent_reach, out=uniform.copy(), where=parent_reach > 0)
         self.centre[1:] = np.log((1 - mix) * behaviour + mix * uniform)
@@ -246,10 +245,7 @@ def _interval_width(bracket: tuple[float, float]) -> float:
 
 
 def solve_egt(
-    tree: Tree,
-    until: float = 1e-4,
-    iterations: int = 100_000,
-    callback: Callable[[EGT], bool | None] | None = None,
+    tree: Tree, until: float = 1e-4, iterations: int = 100_000, callback: Callable[[EGT], bool | None] | None = None
 ) -> EGT:
     """Run the excessive gap technique to a target.
 
@@ -286,8 +282,7 @@ def solve_egt(
     egt = EGT(tree)
 
     def is_done() -> bool:
-        stopped = callback is not None and egt.iteration > 0 and callback(egt)
-        return bool(stopped) or egt.gap() <= until
+        return bool(callback is not None and egt.iteration > 0 and callback(egt)) or egt.gap() <= until
 
     step_until(egt, is_done, iterations, CHECK_INTERVAL)
     return egt

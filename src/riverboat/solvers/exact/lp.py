@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.sparse import csc_array, hstack, vstack
+from scipy.sparse import block_array
 
 from riverboat.core.errors import InputError, RiverboatError
 from riverboat.games.base import Array
@@ -102,9 +102,7 @@ def solve_lp(tree: Tree) -> LPSolution:
     -0.055556
     """
     form = _constant_sum_form(tree)
-    program = SequenceFormLP(form, 0)
-    x, y = program.solve()
-    return _solution(form, x, y, "lp")
+    return _solution(form, *SequenceFormLP(form, 0).solve(), "lp")
 
 
 def undominated(tree: Tree, against: Strategy | None = None, tremble: float = 1e-3) -> LPSolution:
@@ -199,8 +197,7 @@ def quasi_perfect(tree: Tree, tremble: float = 1e-3) -> LPSolution:
     for player in (0, 1):
         plan = SequenceFormLP(form, player).solve_with_trembles(lower_bounds[player], lower_bounds[1 - player])
         plex = form.treeplexes[player]
-        parent_reach = np.repeat(plan[plex.parent], plex.width)
-        imposed = plan[1:] <= 2 * tremble * parent_reach
+        imposed = plan[1:] <= 2 * tremble * np.repeat(plan[plex.parent], plex.width)
         plans.append(np.concatenate([[1.0], np.where(imposed, 0.0, plan[1:])]))
     return _solution(form, plans[0], plans[1], "quasi-perfect lp")
 
@@ -259,14 +256,11 @@ def _constant_sum_form(tree: Tree) -> SequenceForm:
 
 
 def _solution(form: SequenceForm, x: Array, y: Array, method: str) -> LPSolution:
-    strategy = form.strategy(_drop_rounding(x), _drop_rounding(y), {"method": method})
+    x, y = (np.where(plan > _NOISE, plan, 0.0) for plan in (x, y))
+    strategy = form.strategy(x, y, {"method": method})
     plans = form.plans(strategy)  # E x = e exactly
     low, high = form.bracket(*plans)
     return LPSolution((low + high) / 2, (low, high), strategy, plans)
-
-
-def _drop_rounding(plan: Array) -> Array:
-    return np.where(plan > _NOISE, plan, 0.0)
 
 
 class SequenceFormProtocol(Protocol):
@@ -285,7 +279,6 @@ class SequenceFormProtocol(Protocol):
         player
             Seat, 0 or 1.
         """
-        ...
 
 
 class SequenceFormLP:
@@ -324,9 +317,7 @@ class SequenceFormLP:
         self.sequences, self.num_infosets, self.num_bounds = own.shape[1], other.shape[0], other.shape[1]
         self.first_bound = len(right)
         self.payoffs = payoffs / scale
-        matrix = csc_array(
-            vstack([hstack([own, csc_array((len(right), self.num_infosets))]), hstack([-self.payoffs.T, other.T])])
-        )
+        matrix = block_array([[own, None], [-self.payoffs.T, other.T]], format="csc")
         lp = highspy.HighsLp()
         lp.num_row_, lp.num_col_ = matrix.shape
         lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
@@ -336,7 +327,6 @@ class SequenceFormLP:
         lp.col_upper_ = np.full(lp.num_col_, highspy.kHighsInf)
         lp.row_lower_ = np.concatenate([right, np.full(self.num_bounds, -highspy.kHighsInf)])
         lp.row_upper_ = np.concatenate([right, np.zeros(self.num_bounds)])
-        self.name = form.name
         self.highs = highspy.Highs()
         # By default HiGHS drops entries below 1e-9.
         self._set_options({"output_flag": False, "small_matrix_value": 1e-12})
@@ -357,8 +347,7 @@ class SequenceFormLP:
             self._set_options({"solver": "ipm", "run_crossover": "off"})
         solution = self._run((_DEFAULT_TOLERANCE,) if interior else (_TIGHTEST_TOLERANCE, _DEFAULT_TOLERANCE))
         x = np.asarray(solution.col_value)[: self.sequences]
-        y = -np.asarray(solution.row_dual)[self.first_bound :]
-        return x, y
+        return x, -np.asarray(solution.row_dual)[self.first_bound :]
 
     def refine(self, objective: Array) -> Array:
         """Return, among the player's optimal plans, one that maximizes a linear objective on the sequences.
@@ -405,5 +394,5 @@ class SequenceFormLP:
             if status == highspy.HighsModelStatus.kOptimal:
                 return self.highs.getSolution()
         raise RiverboatError(
-            f"{self.name}: HiGHS stopped with {self.highs.modelStatusToString(status)!r}; use a CFR schedule instead"
+            f"{self.form.name}: HiGHS stopped with {self.highs.modelStatusToString(status)!r}; use a CFR schedule instead"
         )

@@ -12,7 +12,6 @@ search, not a proof of existence; the gains of the result are exact, from best r
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +20,7 @@ from scipy.sparse import csr_array, vstack
 
 from riverboat.core.errors import InputError, RiverboatError
 from riverboat.games.base import TERMINAL, Array
-from riverboat.solvers.exact.programs import place_columns, plan_constraints, product_envelope, realization_plan
+from riverboat.solvers.exact.sequence_form import place_columns, plan_constraints, product_envelope, realization_plan
 from riverboat.solvers.tabular.best_response import quality
 from riverboat.strategies.tabular import Strategy
 from riverboat.trees.history import HistoryTree, Treeplex
@@ -101,7 +100,6 @@ def solve_mip(
     rounds: int = 12,
     until: float = 1e-6,
     seconds: float = 30.0,
-    callback: Callable[[MIPStep], None] | None = None,
 ) -> MIPSolution:
     """Search for an ε-equilibrium of a three-player game with perfect recall.
 
@@ -121,8 +119,6 @@ def solve_mip(
         ε at which the search ends, in the game's unit.
     seconds
         Time limit of each program.
-    callback
-        Callback after each program.
 
     Returns
     -------
@@ -157,25 +153,19 @@ def solve_mip(
         )
     program = _ThreePlayerMIP(tree)
     centre = None if around is None else program.plans(around)
-    best: tuple[float, Strategy] | None = None
-    steps = []
+    steps, tried = [], []
     for _ in range(rounds):
         started = time.perf_counter()
         plans, slack = program.solve(centre, width, seconds)
         strategy = program.strategy(plans)
-        gains = quality(strategy).gains
-        step = MIPStep(width, slack, gains, time.perf_counter() - started)
-        steps.append(step)
-        if callback is not None:
-            callback(step)
-        if best is None or max(gains) < best[0]:
-            best = max(gains), strategy
-        if max(gains) <= until:
+        measured = quality(strategy)
+        steps.append(MIPStep(width, slack, measured.gains, time.perf_counter() - started))
+        tried.append((strategy, measured))
+        if max(measured.gains) <= until:
             break
         centre, width = plans, width * shrink_factor
-    assert best is not None
-    measured = quality(best[1])
-    return MIPSolution(best[1], measured.values, measured.gains, tuple(steps))
+    strategy, measured = min(tried, key=lambda each: max(each[1].gains))
+    return MIPSolution(strategy, measured.values, measured.gains, tuple(steps))
 
 
 class _ThreePlayerMIP:
@@ -184,8 +174,7 @@ class _ThreePlayerMIP:
     def __init__(self, tree: HistoryTree) -> None:
         self.tree = tree
         self.plexes: list[Treeplex] = [tree.treeplex(p) for p in range(PLAYERS)]
-        sizes = [plex.sequences for plex in self.plexes]
-        self.plan_start = np.concatenate([[0], np.cumsum(sizes)])
+        self.plan_start = np.concatenate([[0], np.cumsum([plex.sequences for plex in self.plexes])])
         count = int(self.plan_start[-1])
         self.binary_start = count
         self.value_start = 2 * count + np.concatenate([[0], np.cumsum([len(p.infosets) for p in self.plexes])])
@@ -222,8 +211,7 @@ class _ThreePlayerMIP:
             table, right = plan_constraints(plex)
             moves = np.arange(1, count)
             rows, columns = np.tile(moves - 1, 2), np.concatenate([at + moves, self.binary_start + at + moves])
-            signs = np.repeat([1.0, -1.0], count - 1)
-            played = csr_array((signs, (rows, columns)), shape=(count - 1, self.columns))
+            played = csr_array((np.repeat([1.0, -1.0], count - 1), (rows, columns)), shape=(count - 1, self.columns))
             order = np.argsort(np.concatenate([[0.0], plex.first - 0.5, moves]))  # each after its information set
             blocks.append(csr_array(vstack([place_columns(table, at, self.columns), played]))[order])
             lows.append(np.append(right, np.full(count - 1, -np.inf))[order])
@@ -276,13 +264,8 @@ class _ThreePlayerMIP:
         cost[self.slack_column] = 1.0
         kind = np.zeros(self.columns)
         kind[self.binary_start : self.binary_start + count] = 1
-        optimum = milp(
-            cost,
-            integrality=kind,
-            constraints=[*self._fixed, self._product_constraints(low, high)],
-            bounds=Bounds(bottom, top),
-            options={"time_limit": seconds},
-        )
+        constraints, options = [*self._fixed, self._product_constraints(low, high)], {"time_limit": seconds}
+        optimum = milp(cost, integrality=kind, constraints=constraints, bounds=Bounds(bottom, top), options=options)
         if optimum.x is None:
             raise RiverboatError(f"{self.tree.name}: HiGHS found no plans: {optimum.message}")
         return np.clip(optimum.x[:count], 0.0, 1.0), float(optimum.x[self.slack_column]) * self.scale

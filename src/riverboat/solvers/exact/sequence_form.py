@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack, vstack
 
 from riverboat.core.errors import InputError
 from riverboat.games.base import TERMINAL, Array
-from riverboat.solvers.exact.programs import plan_constraints, realization_plan
+from riverboat.solvers.exact import _kernels
 from riverboat.strategies.tabular import Strategy, Tree
 from riverboat.trees._kernels import tree as tree_kernels
 from riverboat.trees.compile import to_history_tree
@@ -48,7 +48,7 @@ class SequenceForm:
     """
 
     def __init__(self, tree: Tree) -> None:
-        self.tree = tree
+        self.tree, self.name = tree, tree.name
         self.histories: HistoryTree = to_history_tree(tree)
         if self.histories.players != 2:
             players = f"{self.histories.players} players"
@@ -57,11 +57,6 @@ class SequenceForm:
         # If pay-offs sum to a constant, half of it is subtracted from each player's, so that they sum to zero.
         self.half_sum = (self.histories.constant_sum or 0.0) / 2
         self.payoffs = self._payoffs(0), self._payoffs(1)  # csr [own sequences, opponent sequences]
-
-    @property
-    def name(self) -> str:
-        """Name of the game."""
-        return self.tree.name
 
     @property
     def matrix(self) -> Any:
@@ -216,3 +211,136 @@ class SequenceForm:
             Plan of player 1. float64 [sequences]
         """
         return self.half_sum - self.best_response(1, x)[0], self.half_sum + self.best_response(0, y)[0]
+
+
+# --- parts of programs over realization plans: their constraints, and envelopes of their products ---
+
+
+def plan_constraints(plex: Treeplex) -> tuple[csr_array, Array]:
+    """Return E and e: the plans are the x >= 0 with E x = e. csr [1 + infosets, sequences], float64 [1 + infosets]
+
+    Row 0 sets the empty sequence to one. Row i + 1 says that the probabilities of the actions at information set i sum
+    to that of its parent sequence.
+
+    Parameters
+    ----------
+    plex
+        Treeplex of a player.
+
+    Returns
+    -------
+    tuple of array
+        E and e.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> from riverboat.solvers.exact.sequence_form import SequenceForm, plan_constraints
+    >>> plan_constraints(SequenceForm(rb.compile_game(rb.game("kuhn"))).treeplexes[0])[0].shape
+    (7, 13)
+    """
+    sets = np.arange(1, len(plex.parent) + 1)
+    rows = np.concatenate([[0], sets, np.repeat(sets, plex.width)])
+    columns = np.concatenate([[0], plex.parent, np.arange(1, plex.sequences)])
+    values = np.ones(len(rows))
+    values[1 : len(sets) + 1] = -1.0
+    right = np.zeros(len(sets) + 1)
+    right[0] = 1.0
+    return csr_array((values, (rows, columns)), shape=(len(right), plex.sequences)), right
+
+
+def place_columns(table: Any, first: int, columns: int) -> Any:
+    """Return a table as columns `first` … of a program with `columns` columns, the others zero. sparse [rows, columns]
+
+    Parameters
+    ----------
+    table
+        Sparse table.
+    first
+        Its first column in the program.
+    columns
+        Columns of the program.
+
+    Returns
+    -------
+    sparse array
+        The table with all columns.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from riverboat.solvers.exact.sequence_form import place_columns
+    >>> place_columns(csr_array([[1.0, 2.0]]), 1, 4).toarray().tolist()
+    [[0.0, 1.0, 2.0, 0.0]]
+    """
+    rows, count = table.shape
+    return hstack([csr_array((rows, first)), table, csr_array((rows, columns - first - count))])
+
+
+def realization_plan(plex: Treeplex, behaviour: Array) -> Array:
+    """Return the plan of a behavior strategy, the probabilities of the sequences' last actions. float64 [sequences]
+
+    Parameters
+    ----------
+    plex
+        Treeplex of a player.
+    behaviour
+        Probability of the last action of each sequence; 1 for the empty one. float64 [sequences]
+
+    Returns
+    -------
+    array
+        Products of the probabilities along the sequences.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riverboat as rb
+    >>> from riverboat.solvers.exact.sequence_form import SequenceForm, realization_plan
+    >>> plex = SequenceForm(rb.compile_game(rb.game("kuhn"))).treeplexes[0]
+    >>> float(realization_plan(plex, np.append(1.0, np.full(12, 0.5))).min())
+    0.25
+    """
+    plan = np.empty(plex.sequences)
+    _kernels.realization_plan(plex.parent, plex.first, plex.width, behaviour, plan)
+    return plan
+
+
+def product_envelope(
+    columns: int, u: Array, v: Array, product: Array, u_box: tuple[Array, Array], v_box: tuple[Array, Array]
+) -> tuple[csr_array, Array]:
+    """Return McCormick's envelope of products u v in boxes, as a table A and numbers b with A x >= b.
+
+    Parameters
+    ----------
+    columns
+        Columns of the program.
+    u, v
+        Columns of the factors. int [products]
+    product
+        Columns of their products. int [products]
+    u_box, v_box
+        Lower and upper bounds of the factors.
+
+    Returns
+    -------
+    tuple of array
+        A and b.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riverboat.solvers.exact.sequence_form import product_envelope
+    >>> box = np.zeros(1), np.ones(1)
+    >>> product_envelope(3, np.array([0]), np.array([1]), np.array([2]), box, box)[0].shape
+    (4, 3)
+    """
+    count = len(product)
+    row, parts, right = np.arange(count), [], []
+    for sign, low, high in ((1.0, 0, 0), (1.0, 1, 1), (-1.0, 1, 0), (-1.0, 0, 1)):
+        a, b = u_box[low], v_box[high]  # product >= a v + b u - a b, or <= the same with one bound from each side
+        values = np.concatenate([np.full(count, sign), -sign * a, -sign * b])
+        places = np.tile(row, 3), np.concatenate([product, v, u])
+        parts.append(csr_array((values, places), shape=(count, columns)))
+        right.append(-sign * a * b)
+    return csr_array(vstack(parts)), np.concatenate(right)

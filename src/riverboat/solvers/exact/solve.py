@@ -10,7 +10,6 @@ from typing import Any
 from riverboat.core.errors import DiskError, UnsavedError
 from riverboat.games.base import Game
 from riverboat.games.boards.board_game import BoardGame, UnrolledBoardGame
-from riverboat.solvers import solver_run
 from riverboat.solvers.exact.egt import EGT
 from riverboat.solvers.exact.lp import solve_lp, undominated
 from riverboat.solvers.game_values import game as make_game
@@ -78,8 +77,6 @@ class EGTRun(SolverRun):
         self.unit, self.unit_scale, self.seed = unit, unit_scale, seed
 
     def _next_check(self, iteration: int) -> int:
-        if self.check_every is not None:
-            return solver_run.next_check(iteration, self.checks(), target=None, every=self.check_every)
         last = self.history[-1].iteration if self.history else 0
         return last + min(max(1, last // 8), MAX_CHECK_INTERVAL)
 

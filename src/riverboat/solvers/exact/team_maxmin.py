@@ -24,11 +24,11 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
-from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
+from scipy.sparse import block_diag, csr_array, eye_array, hstack, kron, vstack
 
 from riverboat.core.errors import InputError, RiverboatError
 from riverboat.games.base import TERMINAL, Array
-from riverboat.solvers.exact.programs import place_columns, plan_constraints, product_envelope, realization_plan
+from riverboat.solvers.exact.sequence_form import place_columns, plan_constraints, product_envelope, realization_plan
 from riverboat.solvers.tabular import best_response as response
 from riverboat.strategies.tabular import Strategy
 from riverboat.trees._kernels.tree import treeplex_best_response
@@ -105,11 +105,7 @@ class _TeamGame:
 
     def reach(self, plans: list[Array], without: int | None = None) -> Array:
         """Return the reach of each leaf by the members' plans, all or all but one. float64 [leaves]"""
-        out = np.ones(len(self.pay))
-        for k, plan in enumerate(plans):
-            if k != without:
-                out *= plan[self.own[:, k]]
-        return out
+        return np.asarray(np.prod([plan[self.own[:, k]] for k, plan in enumerate(plans) if k != without], axis=0))
 
     def best_response(self, plans: list[Array]) -> float:
         """Return the adversary's best-response value."""
@@ -154,21 +150,17 @@ def _correlated_value(team: _TeamGame) -> tuple[tuple[float, float], int]:
         column, bound = oracle.best(plan)
         low = max(low, bound)
         columns.append(team.adversary_payoffs(column))
-        table = np.array(columns).T  # [sequences, joint plans]
-        less = csr_array(hstack([-adversary_matrix, csr_array(table)]))
+        less = csr_array(hstack([-adversary_matrix, csr_array(np.array(columns).T)]))
         equal = csr_array(np.concatenate([np.zeros(adversary_matrix.shape[1]), np.ones(len(columns))])[None])
         bounds = [(None, None)] * adversary_matrix.shape[1] + [(0, None)] * len(columns)
         optimum = _minimize_value(team, less, np.zeros(less.shape[0]), equal, np.ones(1), bounds)
         high = float(optimum.fun)
         plan = np.maximum(-optimum.ineqlin.marginals, 0.0)
-        if high - low <= TOLERANCE or _is_repeated(columns):
+        # A repeated column: no new one can be generated, up to tolerances.
+        repeated = any(np.abs(columns[-1] - old).max() <= 1e-12 for old in columns[:-1])
+        if high - low <= TOLERANCE or repeated:
             support = int(np.count_nonzero(optimum.x[adversary_matrix.shape[1] :] > TOLERANCE))
             return (min(low, high), high), support
-
-
-def _is_repeated(columns: list[Array]) -> bool:
-    """Return whether the last column occurred before: no new column can be generated, up to tolerances."""
-    return any(np.abs(columns[-1] - old).max() <= 1e-12 for old in columns[:-1])
 
 
 def _uniform_plan(plex: Treeplex) -> Array:
@@ -180,18 +172,14 @@ class _JointPlanOracle:
 
     def __init__(self, team: _TeamGame) -> None:
         self.team = team
-        sizes = [plex.sequences for plex in team.plexes]
-        self.at = np.concatenate([[0], np.cumsum(sizes)])
+        self.at = np.concatenate([[0], np.cumsum([plex.sequences for plex in team.plexes])])
         self.own = team.own + self.at[:-1]  # columns of the leaves' sequences
         plans = int(self.at[-1])
         leaves, members = self.own.shape
         self.columns = plans + leaves
-        rows, right = [], []
-        for k, plex in enumerate(team.plexes):
-            equations, e = plan_constraints(plex)
-            rows.append(place_columns(equations, self.at[k], self.columns))
-            right.append(e)
-        self.equations = LinearConstraint(vstack(rows), np.concatenate(right), np.concatenate(right))
+        equations, sides = zip(*map(plan_constraints, team.plexes), strict=True)
+        right = np.concatenate(sides)
+        self.equations = LinearConstraint(place_columns(block_diag(equations), 0, self.columns), right, right)
         each = np.arange(leaves)
         # a leaf is reached if and only if every member plays to it
         leaf = csr_array((np.ones(leaves), (each, plans + each)), shape=(leaves, self.columns))
@@ -213,8 +201,7 @@ class _JointPlanOracle:
         )  # fmt: skip
         if optimum.x is None:
             raise RiverboatError(f"{team.tree.name}: HiGHS found no joint plan: {optimum.message}")
-        x = np.round(optimum.x)
-        reached = np.prod(x[self.own], axis=1)
+        reached = np.prod(np.round(optimum.x)[self.own], axis=1)
         bound = float(optimum.mip_dual_bound) if optimum.mip_dual_bound is not None else float(optimum.fun)
         return reached, min(bound, float(leaf_values @ reached))
 
@@ -282,8 +269,7 @@ class _McCormickRelaxation:
         first_right, second_right = csr_array(r1[:, None]), csr_array(r2[:, None])
         each_x, each_y, no_y = eye_array(n), eye_array(m), csr_array((n * len(r2), m))
         rows = [
-            place_columns(e1, self.sets, self.columns),
-            place_columns(e2, self.sets + n, self.columns),
+            place_columns(block_diag([e1, e2]), self.sets, self.columns),
             # E Y = e y', row by row of Y
             place_columns(hstack([-kron(first_right, each_y), kron(e1, each_y)]), self.sets + n, self.columns),
             # Y F' = x f'
@@ -300,10 +286,8 @@ class _McCormickRelaxation:
         """
         n, m = self.sizes
         u, v = self.pairs
-        each = np.arange(n * m)
-        x, y, z = self.sets + u, self.sets + n + v, self.sets + n + m + each
-        boxes = (low[u], high[u]), (low[n + v], high[n + v])
-        table, right = product_envelope(self.columns, x, y, z, *boxes)
+        x, y, z = self.sets + u, self.sets + n + v, self.sets + n + m + np.arange(n * m)
+        table, right = product_envelope(self.columns, x, y, z, (low[u], high[u]), (low[n + v], high[n + v]))
         bounds = np.full((self.columns, 2), (-np.inf, np.inf))
         bounds[self.sets : self.sets + n + m] = np.column_stack([low, high])
         bounds[self.sets + n + m :] = (0.0, 1.0)

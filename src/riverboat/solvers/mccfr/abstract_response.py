@@ -41,8 +41,7 @@ def _normalize(table: Array, slot: Array, count: Array) -> Array:
     weights = table.astype(np.float64)
     total = np.repeat(np.add.reduceat(weights, slot, axis=1), count, axis=1)
     uniform = 1.0 / np.repeat(count, count)
-    probabilities: Array = np.where(total > 0, weights / np.where(total > 0, total, 1.0), uniform).astype(np.float32)
-    return probabilities
+    return np.asarray(np.where(total > 0, weights / np.where(total > 0, total, 1.0), uniform), np.float32)
 
 
 def _quality(tree: ActionTree, cards: CardAbstraction, tables: list[Array]) -> Quality:
@@ -53,8 +52,7 @@ def _quality(tree: ActionTree, cards: CardAbstraction, tables: list[Array]) -> Q
     sizes = np.where(tree.actor < 0, np.array(counts)[tree.street], 0)
     start = (np.cumsum(sizes) - sizes).astype(np.int64)
     out = np.zeros((2, int(sizes.sum())))
-    lengths = [table.size for table in tables]
-    rows = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
+    rows = np.concatenate([[0], np.cumsum([table.size for table in tables])[:-1]]).astype(np.int64)
     workspace = deck_hands(tree), board_workspace(tree), hand_frames(tree)
     table = np.concatenate([t.reshape(-1) for t in tables])
     strategy, parents_of = kernels.BucketStrategyTable(table, rows), kernels.BucketParents(before, parent)
@@ -67,8 +65,8 @@ def _quality(tree: ActionTree, cards: CardAbstraction, tables: list[Array]) -> Q
         )
     parents = [np.maximum(parent[b : b + n], 0) for b, n in zip(before, counts, strict=True)]
     terminal_values = [[out[seat, s : s + n] for s, n in zip(start, sizes, strict=True)] for seat in (0, 1)]
-    best = tuple(_betting_value(tree, terminal_values[seat], parents, counts, seat, None) for seat in (0, 1))
-    value = _betting_value(tree, terminal_values[0], parents, counts, 0, tables)
+    best = tuple(_betting_value(tree, terminal_values[seat], parents, seat, None) for seat in (0, 1))
+    value = _betting_value(tree, terminal_values[0], parents, 0, tables)
     return Quality(best, (value, -value))
 
 
@@ -87,12 +85,7 @@ def _boards(tree: ActionTree) -> tuple[Array, Array]:
 
 
 def _betting_value(
-    tree: ActionTree,
-    terminal_values: list[Array],
-    parents: list[Array],
-    counts: tuple[int, ...],
-    seat: int,
-    tables: list[Array] | None,
+    tree: ActionTree, terminal_values: list[Array], parents: list[Array], seat: int, tables: list[Array] | None
 ) -> float:
     """Return a seat's value with a best response, or with the strategies in `tables`."""
     value = list(terminal_values)
@@ -105,7 +98,7 @@ def _betting_value(
             after = int(tree.street[child])
             child_value = value[child]
             for s in range(after, street, -1):
-                child_value = np.bincount(parents[s], child_value, counts[s - 1])
+                child_value = np.bincount(parents[s], child_value, len(parents[s - 1]))
             action_values.append(child_value)
         if tree.actor[node] != seat:
             value[node] = np.sum(action_values, axis=0)

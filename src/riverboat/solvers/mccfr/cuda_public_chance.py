@@ -1,6 +1,6 @@
 """Public chance sampling (Johanson et al. 2012) over buckets on a GPU: all hands of a batch of boards at once.
 
-    trainer = make_sampling_trainer(tree, cards, "pcs", device="cuda", seed=1, weighting="linear")
+    trainer = BlueprintTrainer(tree, cards, "pcs", device="cuda", seed=1, weighting="linear")
     trainer.step(10_000)                 # boards
 
 CPU threads deal boards, rank their hands and look up their buckets. The device traverses the betting of all boards of a
@@ -176,11 +176,8 @@ class CudaPublicChanceTraverser(CudaTraverser):
         for _ in range(2):
             buffer: Array = cuda.pinned_array(2 * seen_size + run_size, np.uint32).view(np.ndarray)
             buffer[:] = 0
-            dealt = PackedBoards(
-                buffer[:seen_size],
-                buffer[seen_size : 2 * seen_size].view(np.int32),
-                buffer[2 * seen_size :].view(np.int32),
-            )
+            hands_seen, by_bucket, boards_run = np.split(buffer, [seen_size, 2 * seen_size])
+            dealt = PackedBoards(hands_seen, by_bucket.view(np.int32), boards_run.view(np.int32))
             thread_arrays = [
                 deal_kernels.PackedBoardArrays(*dealt, seen, run, runs, np.zeros(hands + 1, np.int32))
                 for _ in range(self.team.threads)
@@ -248,14 +245,12 @@ class CudaPublicChanceTraverser(CudaTraverser):
         kernels, k, stream, memory = self.kernels, device_kernels, self._stream, 4 * THREADS
         plan, sizes, sums, rows, dealt = self._plan, self._sizes, self._sums, self._rows, self._device_boards
         width, streets = self._columns.shape[1], len(self.sizes)
-        kernels.sequence_probabilities[*launch_grid(self._table, THREADS), stream](
-            plan, sizes, self._table, cells, sums
-        )
+        tables = plan, sizes, self._table, cells, sums
+        kernels.sequence_probabilities[*launch_grid(self._table, THREADS), stream](*tables)
         if streets > 1:
             later = self._reach - int(self.sizes[1, k.REACH])
-            kernels.street_reach[*launch_grid(later, THREADS), stream](
-                plan, sizes, self._reach, first, dealt, sums, rows
-            )
+            reach = plan, sizes, self._reach, first, dealt, sums, rows
+            kernels.street_reach[*launch_grid(later, THREADS), stream](*reach)
         two = self.tree.rules.hole == 2
         kernels.column_values[(boards, -(-width // THREADS)), THREADS, stream, memory * CARDS](
             self._columns, sizes, two, first, dealt, sums, rows
@@ -265,12 +260,9 @@ class CudaPublicChanceTraverser(CudaTraverser):
             kernels.gather_values[*launch_grid(count, THREADS), stream, memory * MAX_RUN](
                 plan, self._pays, sizes, s, first, boards, dealt, sums, rows
             )
-        kernels.update_tables[*launch_grid(self._table, THREADS), stream](
-            plan, sizes, self._table, cells, sums, self._paid
-        )
+        kernels.update_tables[*launch_grid(self._table, THREADS), stream](*tables, self._paid)
 
 
 def _starts(numbers: Any) -> Array:
     """Return the start offsets of consecutive parts with these sizes."""
-    starts: Array = np.cumsum(numbers, dtype=np.int64) - np.asarray(numbers)
-    return starts
+    return np.asarray(np.cumsum(numbers, dtype=np.int64) - np.asarray(numbers))

@@ -1,6 +1,6 @@
 """External sampling on a GPU, with the same deals, traversals and tables as on the CPU, thousands of deals at a time.
 
-    trainer = make_sampling_trainer(tree, cards, device="cuda", seed=1, weighting="linear")
+    trainer = BlueprintTrainer(tree, cards, device="cuda", seed=1, weighting="linear")
     trainer.step(100_000_000)            # deals
 
 Every step runs on the device, including the dealing of cards. Blocks of threads race, as threads do on the CPU. A run
@@ -41,7 +41,8 @@ from riverboat.solvers.mccfr.traversers import tree_depth
 class CudaTraverser:
     """Common part of traversers on a device: tables there, and a copy on the host that is brought up to date on demand."""
 
-    batch, hybrid = 0, None
+    batch = 0
+    hybrid: BucketTables | None = None
 
     def __init__(self, tree: ActionTree, cards: CardAbstraction) -> None:
         reason = cuda_unavailable_reason()

@@ -22,7 +22,7 @@ from riverboat.cards.deck import FULL_DECK
 from riverboat.cards.equity.equities import preflop_equities, starting_hand_classes
 from riverboat.cards.ranking import rank_tables as ranking_tables
 from riverboat.compiled.hugepages import hugepage_zeros
-from riverboat.core.arrays import Array
+from riverboat.core.arrays import Array, zeros
 from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.engines.sampling._kernels import cell as cell_kernels
 from riverboat.engines.sampling._kernels import deal as deal_kernels
@@ -188,19 +188,10 @@ def make_sampling_game(
     nodes[:, 2] = np.where(terminal, 0, 2 * tree.slot)
     nodes.view(np.float32)[:, 3] = tree.payoff / tables.unit
     board = sum(rules.board)
-    return deal_kernels.SamplingGame(
-        nodes.reshape(-1),
-        nodes.view(np.float32).reshape(-1),
-        tables.base,
-        tables.width,
-        rules.deck.cards,
-        ranking_tables(rules.hole + board),
-        _direct_lookup(cards, rules.rounds),
-        rules.hole,
-        board,
-        _preflop_equity(cards, rules.rounds) if runouts else np.zeros((0, 0), np.float32),
-        runouts,
-    )
+    equity = _preflop_equity(cards, rules.rounds) if runouts else np.zeros((0, 0), np.float32)
+    layout = nodes.reshape(-1), nodes.view(np.float32).reshape(-1), tables.base, tables.width
+    deck = rules.deck.cards, ranking_tables(rules.hole + board), _direct_lookup(cards, rules.rounds)
+    return deal_kernels.SamplingGame(*layout, *deck, rules.hole, board, equity, runouts)
 
 
 def _preflop_equity(cards: CardAbstraction, rounds: int) -> Array:
@@ -276,11 +267,6 @@ class Weighting:
         return step.positive, step.negative, step.decay
 
 
-def as_weighting(weighting: str | Weighting) -> Weighting:
-    """Return a weighting from the name of its schedule."""
-    return weighting if isinstance(weighting, Weighting) else Weighting(weighting)
-
-
 def round_weight(weight: float) -> float:
     """Round a weight so that adding later iterations is exact, however many steps there are."""
     return round(weight * _WEIGHT_STEPS) / _WEIGHT_STEPS
@@ -336,13 +322,9 @@ class DealGroup:
         own, other, slots = (int(n) * self.size + 1 for n in self.need)
         slots += 2 * self.size
         return kernels.TraversalNotes(
-            own=np.zeros((*front, own), np.uint64),
+            **zeros((*front, own), own=np.uint64, at=np.uint64, first=np.int64),
             other=np.zeros((*front, other), np.uint64),
-            at=np.zeros((*front, own), np.uint64),
-            first=np.zeros((*front, own), np.int64),
-            sigma=np.zeros((*front, slots), np.float32),
-            value=np.zeros((*front, slots), np.float32),
-            cut=np.zeros((*front, slots), np.uint64),
+            **zeros((*front, slots), sigma=np.float32, value=np.float32, cut=np.uint64),
             sign=np.zeros((*front, 2 * kernels.SIGNS * self.size), np.float32),
         )
 
@@ -354,8 +336,7 @@ class DealGroup:
 
 def make_block(game: deal_kernels.SamplingGame, deals: int, streets: int | None = None) -> deal_kernels.DealBlock:
     """Allocate a block of deals, on all streets or the first ones."""
-    all_streets, size = len(game.base), 2 * game.hole + game.board
-    streets = all_streets if streets is None else streets
+    size, streets = 2 * game.hole + game.board, streets or len(game.base)
     return deal_kernels.DealBlock(
         keys=np.zeros(deals, np.uint64),
         cards=np.zeros((deals + 1) * size, np.uint8),

@@ -16,12 +16,13 @@ on any number of threads. Batches end at fixed iterations, so a run depends on i
 steps.
 
 A trainer holds a traverser (`riverboat.solvers.mccfr.traversers`), which samples, traverses and updates the tables; the
-trainer counts iterations and discounts (`sampling_trainer`), reads strategies and stores states. `small_game_strategy`
+trainer counts iterations and discounts (`SamplingTrainer`), reads strategies and stores states. `small_game_strategy`
 converts a blueprint of a small game for exact evaluation.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -32,9 +33,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.engines.devices import CPU, CUDA
 from riverboat.games.holdem.action_tree import ActionTree
-from riverboat.solvers.mccfr.sampling_trainer import SamplingTrainer
-from riverboat.solvers.mccfr.tables import BucketTables, Weighting
-from riverboat.solvers.mccfr.tables import Pruning as Pruning
+from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, BucketTables, Weighting, round_weight
 from riverboat.solvers.mccfr.traversers import ExternalTraverser, SamplingTraverser, Traverser
 from riverboat.strategies.tabular import Strategy
 from riverboat.trees.public import PublicTree
@@ -53,55 +52,128 @@ DEVICE_TRAVERSALS = ("external", "pcs")  # supported on a GPU
 _TRAVERSAL_CODES = ("external", "chance", "pcs", "pure", "cfr-br", "opcs", "spcs")
 
 
-def make_traverser(
-    tree: ActionTree, cards: CardAbstraction, traversal: str, device: str = CPU, **options: Any
-) -> Traverser:
-    """Make a traverser.
+class SamplingTrainer(ABC):
+    """A trainer around a traverser, which samples, traverses and updates the tables, on one machine or on many.
 
-    Parameters
+    Attributes
     ----------
-    tree
-        Betting tree.
-    cards
-        Card abstraction.
-    traversal
-        One of `TRAVERSALS`.
-    device
-        "cpu", or "cuda" for external sampling and PCS on a GPU.
-    options
-        Those of `ExternalTraverser` for "external", else those of `SamplingTraverser`; on a GPU, those of
-        `CudaExternalTraverser` or `CudaPublicChanceTraverser`.
-
-    Returns
-    -------
-    Traverser
-        The traverser, with empty tables.
-
-    Raises
-    ------
-    InputError
-        If the name is unknown, or an option is invalid.
-    MemoryLimitError
-        If the unabstracted opponent of CFR-BR is too large.
+    tree, cards
+        Betting tree and card abstraction.
+    seed
+        Seed of all samples.
+    traverser
+        Has the methods `train` and `discount` of a `Traverser`.
+    weighting
+        Weighting of iterations.
+    iterations
+        Iterations so far.
+    updates
+        Decisions visited, by traversers and opponents.
+    weight
+        Discounted weight of all iterations.
+    payoff
+        Undiscounted total payoff of each seat as traverser, in chips. float64 [2]
 
     Examples
     --------
-    >>> from riverboat.abstraction.cards.card_abstraction import lossless_abstraction
-    >>> from riverboat.games.holdem.action_tree import compile_action_tree
-    >>> from riverboat.games.holdem.rules import read_game
-    >>> rules = read_game("leduc")
-    >>> game = compile_action_tree(rules), lossless_abstraction(rules.board[1:], rules.deck)
-    >>> from riverboat.solvers.mccfr.trainer import make_traverser
-    >>> make_traverser(*game, "pcs").traversal
-    'pcs'
+    >>> from riverboat.solvers.mccfr.trainer import BlueprintTrainer, SamplingTrainer
+    >>> issubclass(BlueprintTrainer, SamplingTrainer)
+    True
     """
-    if traversal not in TRAVERSALS:
-        raise unknown_name_error("traversal", traversal, list(TRAVERSALS))
-    if device == CUDA:
-        return _device_traverser(traversal)(tree, cards, **options)
-    if traversal == "external":
-        return ExternalTraverser(tree, cards, **options)
-    return SamplingTraverser(tree, cards, traversal, **options)
+
+    def __init__(
+        self, tree: ActionTree, cards: CardAbstraction, seed: int, weighting: str | Weighting, traverser: Any
+    ) -> None:
+        self.tree, self.cards, self.seed, self.traverser = tree, cards, seed, traverser
+        self.weighting = weighting if isinstance(weighting, Weighting) else Weighting(weighting)
+        self.iterations, self.updates = 0, 0
+        self.weight, self.payoff = 0.0, np.zeros(2)
+
+    @property
+    @abstractmethod
+    def tables(self) -> Any:
+        """Regrets and averages, up to date."""
+
+    # --- training ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _batch_end(self, begin: int, target: int) -> int:
+        """Return the end of the next batch, given the begin of the period and the end of the step."""
+
+    def step(self, iterations: int) -> None:
+        """Train for at least some iterations: whole blocks of 64, or whole batches if traversals run in batches.
+
+        One long step equals many short ones.
+
+        Parameters
+        ----------
+        iterations
+            Deals, or boards for traversals with vectors of hands; 0 or more.
+
+        Raises
+        ------
+        InputError
+            If `iterations` is negative.
+        """
+        if iterations < 0:
+            raise InputError(f"{iterations} iterations: must not be negative")
+        target = -(-(self.iterations + iterations) // LOOKUP_BLOCK) * LOOKUP_BLOCK
+        period, discounts = self.weighting.period, self.weighting.discounts
+        while self.iterations < target:
+            begin = self.iterations // period * period if discounts else 0
+            end = self._batch_end(begin, target)
+            if discounts:
+                end = min(end, begin + period)
+            visited, self.payoff = self.traverser.train(self.seed, self.iterations, end, self.payoff)
+            self.updates += visited
+            self.weight += end - self.iterations
+            self.iterations = end
+            factors = self.weighting.factors(end // period + 1) if discounts and end % period == 0 else None
+            if factors is not None:  # at the start of a period, see `schedules`
+                self.traverser.discount(*factors, end)
+                self.weight = self._round_weight(self.weight * factors[0])
+
+    def _round_weight(self, weight: float) -> float:
+        """Round a discounted weight so that steps of any length add up to the same."""
+        return round_weight(weight)
+
+    # --- figures of the run ------------------------------------------------------------------------
+
+    def visited_infosets(self) -> tuple[int, ...]:
+        """Count the visited information sets by street."""
+        return tuple(self.tables.sampled_regret(None)[0].tolist())
+
+    def regret_bound(self, rows: int = 4096) -> tuple[float, float]:
+        """Estimate each seat's average regret, in chips per hand.
+
+        It is the sum over information sets of the largest regret, divided by the weight of all iterations. It bounds
+        the sampled regret from above and falls with training.
+
+        Parameters
+        ----------
+        rows
+            Most evenly spaced buckets of a street that are read and extrapolated.
+        """
+        first, second = self.tables.sampled_regret(rows)[1] / max(self.weight, 1.0)
+        return float(first), float(second)
+
+    @property
+    def value(self) -> float:
+        """Average payoff of seat 0 per hand over the run, as traverser and as opponent."""
+        return float(self.payoff[0] - self.payoff[1]) / 2 / max(self.iterations, 1)
+
+    # --- counts in checkpoints ---------------------------------------------------------------------
+
+    def _counts(self, *updates: int) -> dict[str, Array]:
+        """Return the seed and all counts as arrays, with `updates` by part of the trainer."""
+        numbers, seed = np.array([self.iterations, *updates], np.int64), np.array([self.seed % 2**64], np.uint64)
+        return {"numbers": numbers, "seed": seed, "sums": np.array([self.weight, *self.payoff])}
+
+    def _restore_counts(self, state: Mapping[str, Array]) -> None:
+        """Restore what `_counts` returned."""
+        self.iterations, *updates = (int(n) for n in state["numbers"])
+        self.updates, self.seed = sum(updates), int(state["seed"][0])
+        self.weight, self.payoff = float(state["sums"][0]), np.array(state["sums"][1:], float)
 
 
 def _device_traverser(traversal: str) -> Callable[..., Traverser]:
@@ -117,16 +189,8 @@ def _device_traverser(traversal: str) -> Callable[..., Traverser]:
     raise unknown_name_error("traversal on a GPU", traversal, DEVICE_TRAVERSALS)
 
 
-def make_sampling_trainer(
-    tree: ActionTree,
-    cards: CardAbstraction,
-    traversal: str = "external",
-    *,
-    seed: int = 0,
-    weighting: str | Weighting = "none",
-    **options: Any,
-) -> BlueprintTrainer:
-    """Make a trainer that samples by one of `TRAVERSALS`.
+class BlueprintTrainer(SamplingTrainer):
+    """Trainer of a blueprint: tables of regrets and averages that a traverser updates.
 
     Parameters
     ----------
@@ -140,73 +204,18 @@ def make_sampling_trainer(
         Seed of all samples.
     weighting
         "none", "linear", "dcfr:…" or a `Weighting`.
+    device
+        "cpu", or "cuda" for external sampling and PCS on a GPU.
     options
-        Those of `make_traverser`: `device`, or `threads`, `dtype` and `runouts`; for "external" also `mode`, `prune` and
-        `batch`.
-
-    Returns
-    -------
-    BlueprintTrainer
-        The trainer, before its first iteration.
+        Those of `ExternalTraverser` for "external", else those of `SamplingTraverser`; on a GPU, those of
+        `CudaExternalTraverser` or `CudaPublicChanceTraverser`.
 
     Raises
     ------
     InputError
-        If a name or an option is invalid.
+        If a name or an option is invalid, or the card abstraction is for another game.
     MemoryLimitError
         If the unabstracted opponent of CFR-BR is too large.
-
-    Examples
-    --------
-    >>> from riverboat.abstraction.cards.card_abstraction import lossless_abstraction
-    >>> from riverboat.games.holdem.action_tree import compile_action_tree
-    >>> from riverboat.games.holdem.rules import read_game
-    >>> rules = read_game("leduc")
-    >>> game = compile_action_tree(rules), lossless_abstraction(rules.board[1:], rules.deck)
-    >>> from riverboat.solvers.mccfr.trainer import make_sampling_trainer
-    >>> trainer = make_sampling_trainer(*game, "external", seed=1)
-    >>> trainer.step(1_000)
-    >>> trainer.iterations
-    1024
-    """
-    traverser = make_traverser(tree, cards, traversal, **options)
-    return BlueprintTrainer(tree, cards, seed=seed, weighting=weighting, traverser=traverser)
-
-
-class BlueprintTrainer(SamplingTrainer):
-    """Trainer of a blueprint: tables of regrets and averages that a traverser updates.
-
-    Parameters
-    ----------
-    tree
-        Betting tree.
-    cards
-        Card abstraction.
-    seed
-        Seed of all samples.
-    threads
-        Threads of the CPU.
-    mode
-        "racing": threads write to the same tables; one thread is reproducible. "deterministic": the result does not
-        depend on the number of threads.
-    weighting
-        "none", "linear", "dcfr:…" or a `Weighting`.
-    prune
-        Regret-based pruning; None: all actions are traversed.
-    dtype
-        Cells of the tables: "float32", or "16-bit" for half the memory.
-    batch
-        Deals between two updates in the deterministic mode.
-    runouts
-        Boards over which an all-in before the last street is averaged, at most 1,000; 0: the dealt one.
-    traverser
-        Traverser that samples; by default external sampling with the options above. The options from `threads` on, except
-        `weighting`, are then ignored.
-
-    Raises
-    ------
-    InputError
-        If an option is invalid, or the card abstraction is for another game.
 
     References
     ----------
@@ -234,21 +243,22 @@ class BlueprintTrainer(SamplingTrainer):
         self,
         tree: ActionTree,
         cards: CardAbstraction,
+        traversal: str = "external",
         *,
         seed: int = 0,
-        threads: int = 1,
-        mode: str = "racing",
         weighting: str | Weighting = "none",
-        prune: Pruning | None = None,
-        dtype: str = "float32",
-        batch: int = 1024,
-        runouts: int = 0,
-        traverser: Traverser | None = None,
+        device: str = CPU,
+        **options: Any,
     ) -> None:
-        if traverser is None:
-            traverser = ExternalTraverser(
-                tree, cards, threads=threads, mode=mode, prune=prune, dtype=dtype, batch=batch, runouts=runouts
-            )
+        if traversal not in TRAVERSALS:
+            raise unknown_name_error("traversal", traversal, list(TRAVERSALS))
+        traverser: Traverser
+        if device == CUDA:
+            traverser = _device_traverser(traversal)(tree, cards, **options)
+        elif traversal == "external":
+            traverser = ExternalTraverser(tree, cards, **options)
+        else:
+            traverser = SamplingTraverser(tree, cards, traversal, **options)
         super().__init__(tree, cards, seed, weighting, traverser)
 
     @property
@@ -384,7 +394,6 @@ def small_game_strategy(trainer: BlueprintTrainer, tree: PublicTree, *, averages
             f"{rules.hole} in a hand"
         )
     card = {name: int(deck.cards[k]) for k, name in enumerate(tree.hands[0])}
-    strategies = [trainer.tables.strategies(street, averages=averages) for street in range(rules.rounds)]
     out = np.array(Strategy.uniform(tree).probabilities)
     for infoset in tree.infosets():
         hand, _, line = infoset.name.partition(":")
@@ -396,10 +405,6 @@ def small_game_strategy(trainer: BlueprintTrainer, tree: PublicTree, *, averages
                 f"{tree.name}: {', '.join(infoset.actions)} at {infoset.name!r}, but "
                 f"{', '.join(trainer.tree.actions(node))} at {betting!r} of the blueprint: not the same game"
             )
-        street = int(trainer.tree.street[node])
-        bucket = trainer.cards.bucket([card[hand]], board)
-        at = int(trainer.tree.slot[node])
-        row: Array = strategies[street][bucket, at : at + len(infoset.actions)]
-        for k, p in enumerate(row / row.sum()):
-            out[infoset.offset + k * infoset.stride] = p
+        row = trainer.tables.strategy(node, trainer.cards.bucket([card[hand]], board), averages=averages)
+        out[infoset.offset + infoset.stride * np.arange(len(row))] = row / row.sum()
     return Strategy(tree, out, {"method": "external sampling", "iterations": trainer.iterations})

@@ -21,14 +21,7 @@ from riverboat.core import artifacts
 from riverboat.core import files as core_files
 from riverboat.core.arrays import Array
 from riverboat.core.errors import DiskError, InputError
-from riverboat.solvers.run_loop import (
-    AnyStopper,
-    PollingStopper,
-    RunLoop,
-    after_iterations,
-    after_seconds,
-    check_same_settings,
-)
+from riverboat.solvers import run_loop
 from riverboat.strategies import files
 from riverboat.strategies.blueprint import (
     ABSTRACTION_FOLDER,
@@ -108,7 +101,7 @@ def has_no_checkpoint(folder: Path) -> bool:
 
 
 @dataclass
-class Training(RunLoop[TrainingProgress]):
+class Training(run_loop.RunLoop[TrainingProgress]):
     """A training run in a folder.
 
     `provenance` holds all settings that affect the strategy, apart from game, menu and cards; `start_or_resume`
@@ -156,14 +149,13 @@ class Training(RunLoop[TrainingProgress]):
         meta, arrays = artifacts.read(checkpoints[-1])
         meta.text("kind", (CHECKPOINT_KIND,))
         own_entries = manifest_entries(self.solver.tree, self.solver.cards, self.cards_path)
-        for key in ("rules", "menu", "fingerprint"):
-            if meta[key] != own_entries[key]:
-                raise InputError(f"{checkpoints[-1]}: trained with another game or menu; choose another folder")
+        if any(meta[key] != own_entries[key] for key in ("rules", "menu", "fingerprint")):
+            raise InputError(f"{checkpoints[-1]}: trained with another game or menu; choose another folder")
         if meta.table("abstraction").text("fingerprint") != own_entries["abstraction"]["fingerprint"]:
             raise InputError(f"{checkpoints[-1]}: trained with another card abstraction; choose another folder")
         provenance = meta.table("provenance")
         fixed = {key: value for key, value in self.provenance.items() if key not in CHANGEABLE_KEYS}
-        check_same_settings(checkpoints[-1], provenance, fixed)
+        run_loop.check_same_settings(checkpoints[-1], provenance, fixed)
         parts = _parts_folder(checkpoints[-1])
         if parts.is_dir() != is_partitioned(self.solver):
             raise InputError(
@@ -194,10 +186,7 @@ class Training(RunLoop[TrainingProgress]):
         self.prior_iterations = iterations
 
     def run(
-        self,
-        seconds: float | None = None,
-        iterations: int | None = None,
-        stop: Callable[[], bool] = lambda: False,
+        self, seconds: float | None = None, iterations: int | None = None, stop: Callable[[], bool] = lambda: False
     ) -> Blueprint:
         """Train until a limit or until `stop()`, then write a checkpoint and the strategy.
 
@@ -212,9 +201,9 @@ class Training(RunLoop[TrainingProgress]):
         self._last_progress, self._checked_at = None, self.seconds
         if self._completed_share() < 1:
             self.solver.step(1)  # compiles the kernels outside the training time
-        stops: list[AnyStopper] = [PollingStopper(stop)]
-        stops += [] if seconds is None else [after_seconds(self.prior_seconds + seconds)]
-        stops += [] if iterations is None else [after_iterations(self.prior_iterations + iterations)]
+        stops: list[run_loop.AnyStopper] = [run_loop.PollingStopper(stop)]
+        stops += [] if seconds is None else [run_loop.after_seconds(self.prior_seconds + seconds)]
+        stops += [] if iterations is None else [run_loop.after_iterations(self.prior_iterations + iterations)]
         try:
             self.iterate(stops, self.progress)
         except KeyboardInterrupt:
@@ -268,9 +257,8 @@ class Training(RunLoop[TrainingProgress]):
             strategy = self.strategy()
             strength = self.measure(strategy, self._last_snapshot(strategy))
             self.try_write(lambda: self._save_snapshot(strategy))
-        checked = replace(
-            now, touched=sum(self.solver.visited_infosets()), regret=sum(self.solver.regret_bound()), strength=strength
-        )
+        touched, regret = sum(self.solver.visited_infosets()), sum(self.solver.regret_bound())
+        checked = replace(now, touched=touched, regret=regret, strength=strength)
         facts = {name: fact for name, fact in asdict(checked).items() if name != "trouble"}
         self.try_write(lambda: core_files.append_line(self.out / "log.jsonl", json.dumps(facts)))
         return checked
@@ -285,11 +273,8 @@ class Training(RunLoop[TrainingProgress]):
 
     def strategy(self) -> Blueprint:
         """Return the current average strategy, quantized to one byte per action."""
-        tree = self.solver.tree
-        tables = tuple(quantized_averages(self.solver))
-        return Blueprint(
-            tree.rules, tree.menu, tree, self.solver.cards, tables, self._full_provenance(), self.cards_path
-        )
+        tree, cards, tables = self.solver.tree, self.solver.cards, tuple(quantized_averages(self.solver))
+        return Blueprint(tree.rules, tree.menu, tree, cards, tables, self._full_provenance(), self.cards_path)
 
     def save(self) -> Path:
         """Write a checkpoint and delete all but the last MAX_CHECKPOINTS."""

@@ -8,15 +8,14 @@ or two (Johanson et al. 2012), pure CFR (Gibson 2014) and CFR-BR. Traversers on 
 
 from __future__ import annotations
 
-import math
-from math import comb
+from math import comb, isqrt
 from typing import Any, Protocol
 
 import numpy as np
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless_abstraction
 from riverboat.cards.ranking import rank_tables as ranking_tables
-from riverboat.core.arrays import Array
+from riverboat.core.arrays import Array, zeros
 from riverboat.core.errors import InputError, MemoryLimitError, unknown_name_error
 from riverboat.core.formatting import format_bytes
 from riverboat.engines.sampling._kernels import chance as chance_kernels
@@ -25,13 +24,7 @@ from riverboat.engines.sampling._kernels import public_chance as board_kernels
 from riverboat.engines.threads import ThreadTeam
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.mccfr import tables as trainer_tables
-from riverboat.solvers.mccfr.tables import (
-    LOOKUP_BLOCK,
-    BucketTables,
-    Pruning,
-    deal_range,
-    make_sampling_game,
-)
+from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, BucketTables, Pruning, deal_range, make_sampling_game
 
 MODES = ("racing", "deterministic")
 MAX_RUNOUTS = 1000
@@ -47,15 +40,11 @@ class Traverser(Protocol):
     traversal: str  # one of `trainer.TRAVERSALS`
     batch: int  # iterations of a batch, inside which no step may end; 0: any number
 
-    @property
-    def hybrid(self) -> BucketTables | None:
-        """CFR-BR: tables of the unabstracted opponent before the last street."""
-        ...
+    hybrid: BucketTables | None  # CFR-BR: tables of the unabstracted opponent before the last street
 
     @property
     def tables(self) -> BucketTables:
         """The tables, up to date and in the memory of the host."""
-        ...
 
     def train(self, seed: int, begin: int, end: int, payoff: Array) -> tuple[int, Array]:
         """Run iterations begin … end - 1 of a run.
@@ -63,11 +52,9 @@ class Traverser(Protocol):
         `payoff` has the total payoffs of both seats so far, in chips. Returns the number of visited decisions, and the new
         total payoffs. float64 [2]
         """
-        ...
 
     def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
         """Multiply positive and negative regrets and averages by factors."""
-        ...
 
 
 def payoff_sums(threads: int, start: Array, columns: int = 2) -> Array:
@@ -178,8 +165,7 @@ class ExternalTraverser(CpuTraverser):
         """
         if not self.tables.copied_cells:
             return 0
-        deals = math.isqrt(iterations * self.tables.counts[0] // 2) // 4
-        every = deals // self.team.threads // LOOKUP_BLOCK
+        every = isqrt(iterations * self.tables.counts[0] // 2) // 4 // self.team.threads // LOOKUP_BLOCK
         return min(every, _MAX_EXCHANGE_BLOCKS) if every >= _MIN_EXCHANGE_BLOCKS else 0
 
     def _train_batch(self, seed: int, begin: int, end: int, start: Array) -> tuple[int, Array]:
@@ -224,16 +210,14 @@ class SamplingTraverser(CpuTraverser):
         super().__init__(tree, cards, dtype, runouts, ThreadTeam(threads))
         self.traversal = traversal
         self._inputs = self.game, cards.lookup, self.tables.cells
-        self._train: Any
-        self._workspaces: list[tuple[Any, ...]]  # by thread
+        self._train: Any = board_kernels.train_on_boards
+        self._workspaces: list[tuple[Any, ...]] = []  # by thread
         if traversal in ("chance", "pure"):
             self._train = chance_kernels.train_deals
             blocks = (trainer_tables.make_block(self.game, LOOKUP_BLOCK) for _ in range(threads))
             self._workspaces = [(traversal == "pure", block, _visit_list(tree)) for block in blocks]
             return
         hands, code = deck_hands(tree), getattr(board_kernels, traversal.upper().replace("-", "_"))
-        self._train = board_kernels.train_on_boards
-        self._workspaces = []
         for _ in range(threads):
             board, frames = board_workspace(tree), hand_frames(tree)
             responder = board_kernels.TraversalPlayer(*self._inputs, board)
@@ -279,13 +263,8 @@ class SamplingTraverser(CpuTraverser):
 
 def _visit_list(tree: ActionTree) -> chance_kernels.VisitList:
     nodes = len(tree)
-    return chance_kernels.VisitList(
-        node=np.zeros(nodes, np.int32),
-        first=np.zeros(nodes, np.int32),
-        reach=np.zeros((nodes, 2), np.float32),
-        share=np.zeros(nodes, np.float32),
-        value=np.zeros(nodes, np.float32),
-    )
+    kinds = {"node": np.int32, "first": np.int32, "share": np.float32, "value": np.float32}
+    return chance_kernels.VisitList(reach=np.zeros((nodes, 2), np.float32), **zeros(nodes, **kinds))
 
 
 def deck_hands(tree: ActionTree) -> board_kernels.DeckHands:
@@ -316,20 +295,12 @@ def board_workspace(tree: ActionTree) -> board_kernels.BoardWorkspace:
     return board_kernels.BoardWorkspace(
         cards=np.zeros(rules.hole + rules.board_sizes[-1], np.uint8),
         drawn=np.zeros(2, np.uint8),
-        order=np.zeros(hands, np.int32),
-        spare=np.zeros(hands, np.int32),
-        first=np.zeros(hands, np.uint8),
-        second=np.zeros(hands, np.uint8),
-        strength=np.zeros(hands, np.uint16),
-        rank=np.zeros(hands, np.uint16),
-        live=np.zeros(streets, np.int64),
-        member=np.zeros((streets, hands), np.int32),
-        bucket=np.zeros((streets, hands), np.int64),
-        kinds=np.zeros(streets, np.int64),
-        known=np.zeros((streets, slots), np.int64),
-        number=np.zeros((streets, slots), np.int32),
+        **zeros(hands, order=np.int32, spare=np.int32, strength=np.uint16, rank=np.uint16),
+        **zeros(hands, first=np.uint8, second=np.uint8),
+        **zeros(streets, live=np.int64, kinds=np.int64),
+        **zeros((streets, hands), member=np.int32, bucket=np.int64, place=np.int64),
+        **zeros((streets, slots), known=np.int64, number=np.int32),
         digits=np.zeros(257, np.int64),
-        place=np.zeros((streets, hands), np.int64),
         layers=np.zeros((LOOKUP_BLOCK, streets), np.int64),
         numbers=np.zeros((LOOKUP_BLOCK, 1, streets), np.int64),
         sums=np.zeros(53),
@@ -340,14 +311,10 @@ def hand_frames(tree: ActionTree) -> board_kernels.HandFrames:
     """Allocate the frames of a traversal with vectors of hands."""
     hands, moves, levels = tree.rules.deck.num_hands, int(tree.count.max()), tree_depth(tree)
     return board_kernels.HandFrames(
-        node=np.zeros(levels, np.int64),
-        move=np.zeros(levels, np.int64),
-        reach=np.zeros((levels, 2, hands), np.float32),
-        value=np.zeros((levels, 2, hands), np.float32),
-        sigma=np.zeros((levels, moves, hands), np.float32),
-        worth=np.zeros((levels, moves, hands)),
-        held=np.zeros(hands),
-        beats=np.zeros(hands),
+        **zeros(levels, node=np.int64, move=np.int64),
+        **zeros((levels, 2, hands), reach=np.float32, value=np.float32),
+        **zeros((levels, moves, hands), sigma=np.float32, worth=np.float64),
+        **zeros(hands, held=np.float64, beats=np.float64),
         best=np.zeros((0, 0), np.int8),
     )
 

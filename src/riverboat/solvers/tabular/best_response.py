@@ -340,8 +340,7 @@ def hand_values(strategy: Strategy, player: int, *, respond: bool = False) -> Ar
         raise InputError(f"{tree.name}: values by hand need a public game with hands")
     mode = traversal.RESPOND if respond else traversal.EVALUATE
     raw = TreeEngine(tree, np.float64, 1).traverse(player, _strategy_tables(tree, player, strategy.probabilities), mode)
-    joint = tree.deal.joint()
-    dealt = joint.sum(axis=1 - player) * tree.total
+    dealt = tree.deal.joint().sum(axis=1 - player) * tree.total
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(dealt > 0, raw * tree.player_arrays[player].weight / dealt, 0.0)
 
@@ -373,8 +372,7 @@ def _history_best_response(tree: HistoryTree, probabilities: Array, me: int) -> 
 
 def _history_values(tree: HistoryTree, probabilities: Array) -> tuple[float, ...]:
     terminals, reach = _terminal_reach(tree, probabilities, None)
-    rows = tree.nodes.data[terminals]
-    return tuple(float(np.dot(reach, tree.payoffs[rows, p])) for p in range(tree.players))
+    return tuple(float(np.dot(reach, tree.payoffs[tree.nodes.data[terminals], p])) for p in range(tree.players))
 
 
 def _terminal_reach(tree: HistoryTree, probabilities: Array, left_out: int | None) -> tuple[Array, Array]:

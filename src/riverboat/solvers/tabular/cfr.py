@@ -313,15 +313,12 @@ class CFR(CFRSolver[Strategy]):
         simultaneous = not self.schedule.alternating and self._full  # the opponent's strategy is read from a copy
         opponent_regret = self.regret.copy() if simultaneous else self.regret
         opponent_prediction = self.prediction.copy() if simultaneous else self.prediction
+        own_tables = self.regret, self.averages, self.prediction, delta
+        opponent_tables = opponent_regret, opponent_prediction, self.averages
         self.tables = tuple(
             traversal.RegretTables(
-                self._player_rows(self.regret, me),
-                self._player_rows(self.averages, me),
-                self._player_rows(self.prediction, me),
-                self._player_rows(delta, me),
-                self._player_rows(opponent_regret, self._next_player(me)),
-                self._player_rows(opponent_prediction, self._next_player(me)),
-                self._player_rows(self.averages, self._next_player(me)),
+                *(self._player_rows(table, me) for table in own_tables),
+                *(self._player_rows(table, (me + 1) % self.tree.players) for table in opponent_tables),
             )
             for me in range(self.tree.players)
         )
@@ -329,9 +326,6 @@ class CFR(CFRSolver[Strategy]):
     def _player_rows(self, table: Array, player: int) -> Array:
         hands = self.tree.hand_counts[player] if isinstance(self.tree, PublicTree) else 1
         return self.tree.player_tables(table)[player] if len(table) else np.zeros((0, hands), self.dtype)
-
-    def _next_player(self, player: int) -> int:
-        return (player + 1) % self.tree.players
 
     # --- iterations ---------------------------------------------------------------------------
 
@@ -411,31 +405,13 @@ class CFR(CFRSolver[Strategy]):
         else:
             self._kernels.public_chance_iterations(*common, tree.shared, self.rng, self._engine.no_cuts, frames)
 
-    @staticmethod
-    def describe(schedule: str | AnySchedule, traversal: str | traversals.Traversal) -> tuple[str, str]:
-        """Return the names of a schedule and a traversal as provenance stores them.
-
-        Parameters
-        ----------
-        schedule
-            Name, schedule or rule.
-        traversal
-            Name or traversal.
-        """
-        return str(schedules.parse(schedule)), traversals.parse_traversal(traversal).name
-
     def state(self) -> tuple[dict[str, Array], dict[str, Any]]:
         """Return the arrays and numbers of a checkpoint."""
         arrays = {"regret": self.regret, "average": self.averages}
         if len(self.prediction):
             arrays["prediction"] = self.prediction
-        return arrays, {
-            "iteration": self.iteration,
-            "rng": str(int(self.rng[0])),
-            "nodes": self.nodes_touched,
-            "tick": self.tick,
-            "epsilon": self.epsilon,
-        }
+        counts = {"iteration": self.iteration, "rng": str(int(self.rng[0])), "nodes": self.nodes_touched}
+        return arrays, {**counts, "tick": self.tick, "epsilon": self.epsilon}
 
     def restore(self, arrays: Mapping[str, Array], state: Mapping[str, Any]) -> None:
         """Restore the state of a checkpoint.

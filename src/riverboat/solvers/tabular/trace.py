@@ -10,7 +10,7 @@ iteration are those of all deals, each weighted by the probability of its deal.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any
@@ -23,7 +23,6 @@ from riverboat.core.errors import InputError
 from riverboat.core.tables import ReportColumn, ReportTable
 from riverboat.games.base import CHANCE, TERMINAL, Array, ComparisonPayoff, ConstantPayoff, Game, Payoff, append_label
 from riverboat.solvers import schedules
-from riverboat.solvers.schedules import AnySchedule, Schedule
 from riverboat.strategies.tabular import Tree
 from riverboat.trees.compile import to_history_tree
 from riverboat.trees.drawing import HandPair, as_tree, count_nodes, find_deal
@@ -210,7 +209,7 @@ class Trace:
 def trace(
     game_or_tree: Game | Tree,
     deal: HandPair | None = None,
-    schedule: str | AnySchedule = "vanilla",
+    schedule: str | schedules.AnySchedule = "vanilla",
     iterations: int = 1,
 ) -> Trace:
     """Trace one iteration of CFR for one deal of the hands, or in the whole tree.
@@ -249,7 +248,7 @@ def trace(
     tree = as_tree(game_or_tree)
     pair = None if deal is None else find_deal(tree, deal)
     plan = schedules.reject_stakes(schedules.parse(schedule), "a trace")
-    if not isinstance(plan, Schedule):
+    if not isinstance(plan, schedules.Schedule):
         raise InputError(
             f"schedule {plan.name!r}: a trace supports regret matching only: {', '.join(schedules.SCHEDULES)}"
         )
@@ -334,8 +333,7 @@ class _TraceRecorder:
     def select_hands(self, array: Array) -> Array:
         """Return the entries for the traced hands. float64 [...]"""
         h0, h1 = (min(h, n - 1) for h, n in zip(self.pair, array.shape[-2:], strict=True))
-        selected: Array = array[..., h0, h1]
-        return selected
+        return np.asarray(array[..., h0, h1])
 
 
 class _TextbookCFR:
@@ -345,7 +343,7 @@ class _TextbookCFR:
     have length 1 along the other's axis. A history tree has one hand for each player.
     """
 
-    def __init__(self, tree: Tree, schedule: Schedule) -> None:
+    def __init__(self, tree: Tree, schedule: schedules.Schedule) -> None:
         self.tree, self.schedule = tree, schedule
         self.players = tuple(range(tree.players))
         self.traversals = tuple((p,) for p in self.players) if schedule.alternating else (self.players,)
@@ -412,8 +410,7 @@ class _TextbookCFR:
         """Return the pay-offs at a terminal. float64 [players, hands0, hands1]"""
         if isinstance(self.tree, PublicTree):
             return _payoff_table(self.tree.layout.payoffs[self.tree.layout.index[node]], self.tree.hand_counts)
-        row: Array = self.tree.payoffs[self.tree.nodes.data[node]].reshape(-1, 1, 1)
-        return row
+        return np.reshape(self.tree.payoffs[self.tree.nodes.data[node]], (-1, 1, 1))
 
     def chance_probabilities(self, node: int) -> Array:
         """Return chance probabilities, zero if the hands exclude an outcome. float64 [outcomes, hands0, hands1]"""
@@ -485,25 +482,22 @@ def _node_cells(row: NodeRow) -> tuple[str, ...]:
     turn = {CHANCE: "chance", TERMINAL: "end"}.get(row.actor, f"player {row.actor}")
     possible = {label: p for label, p in row.strategy.items() if p > 0 or row.actor >= 0}
     reach = (_format_number(x) for x in (*row.reach, row.chance))
-    values = (_format_signed(x) for x in row.value)
-    counterfactual = _format_actions(row.counterfactual, _format_signed)
+    values = (_format_number(x, "+") for x in row.value)
+    counterfactual = _format_actions(row.counterfactual, "+")
     return (row.line or "start", turn, row.infoset, _format_actions(possible), *reach, *values, counterfactual)
 
 
 def _infoset_cells(row: InfosetRow, given: bool) -> tuple[str, ...]:
     regrets = (row.deal_regrets, row.regrets, row.cumulative) if given else (row.regrets, row.cumulative)
-    cells = (_format_actions(numbers, _format_signed) for numbers in regrets)
+    cells = (_format_actions(numbers, "+") for numbers in regrets)
     return row.name, f"player {row.player}", _format_actions(row.strategy), *cells, _format_actions(row.next_strategy)
 
 
-def _format_number(value: float) -> str:
-    return f"{value:.4g}" if abs(value) > ROUNDING else "0"
+def _format_number(value: float, sign: str = "") -> str:
+    """Format a number; `sign` is "+" for a sign before positive ones too."""
+    return f"{value:{sign}.4g}" if abs(value) > ROUNDING else "0"
 
 
-def _format_signed(value: float) -> str:
-    return f"{value:+.4g}" if abs(value) > ROUNDING else "0"
-
-
-def _format_actions(numbers: dict[str, float], text: Callable[[float], str] = _format_number) -> str:
+def _format_actions(numbers: dict[str, float], sign: str = "") -> str:
     """Format values by action: up to two on one line, more on separate lines."""
-    return ("  " if len(numbers) < 3 else "\n").join(f"{label} {text(x)}" for label, x in numbers.items())
+    return ("  " if len(numbers) < 3 else "\n").join(f"{a} {_format_number(x, sign)}" for a, x in numbers.items())

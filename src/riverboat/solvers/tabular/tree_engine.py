@@ -75,7 +75,9 @@ class TreeEngine:
         if self.threads == 1:
             self._traverse_from(me, 0, tables, step, mode, frames, self.no_cuts)
             return np.array(frames.value[0])
-        cuts = self._make_cuts(me)
+        count, own, opp = len(self.cuts), len(side.weight), len(side.weight_opp)
+        vectors = (np.zeros((count, hands), self.dtype) for hands in (own, own, opp))
+        cuts = traversal.SubtreeCuts(self.cuts, *vectors)
         # The first pass must not write to the tables.
         collect = traversal.COLLECT_REACH if mode == traversal.UPDATE else mode
         read_only = tables if mode == traversal.UPDATE else tables._replace(delta=tables.delta[:0])
@@ -84,22 +86,24 @@ class TreeEngine:
         # The second pass counts the trunk, the tasks count the roots at the cuts.
         frames.visits[0] = visits - len(cuts.node)
 
-        def subtree(task: int, task_frames: traversal.TraversalFrames) -> None:
-            task_frames.own[0], task_frames.opp[0] = cuts.own[task], cuts.opp[task]
-            self._traverse_from(me, int(cuts.node[task]), tables, step, mode, task_frames, self.no_cuts)
-            cuts.value[task] = task_frames.value[0]
+        all_frames = self.worker_frames[me]
+        order = iter(np.argsort(cuts.node - self.tree.nodes.end[cuts.node], kind="stable").tolist())  # largest first
 
-        self._run_tasks(me, subtree, cuts.node)
+        def run(thread: int) -> None:
+            task_frames = all_frames[thread]
+            for task in order:
+                task_frames.own[0], task_frames.opp[0] = cuts.own[task], cuts.opp[task]
+                self._traverse_from(me, int(cuts.node[task]), tables, step, mode, task_frames, self.no_cuts)
+                cuts.value[task] = task_frames.value[0]
+
+        self._team.run(run)
+        for task_frames in all_frames:
+            frames.visits[0] += task_frames.visits[0]
+            task_frames.visits[0] = 0
         frames.own[0] = 1
         frames.opp[0] = side.weight_opp
         self._traverse_from(me, 0, tables, step, mode, frames, cuts)
         return np.array(frames.value[0])
-
-    def _make_cuts(self, me: int) -> traversal.SubtreeCuts:
-        side, count = self.tree.player_arrays[me], len(self.cuts)
-        own, opp = len(side.weight), len(side.weight_opp)
-        value, reach = np.zeros((count, own), self.dtype), np.zeros((count, own), self.dtype)
-        return traversal.SubtreeCuts(self.cuts, value, reach, np.zeros((count, opp), self.dtype))
 
     def _traverse_from(
         self, me: int, root: int, tables: Any, step: Array, mode: int, frames: Any, cuts: traversal.SubtreeCuts
@@ -108,22 +112,6 @@ class TreeEngine:
         task = traversal.TraversalTask(me, root, mode, False, self.tree.shared)
         span = traversal.HandSpan(0, len(side.weight), 0, len(side.weight_opp))
         self.kernels.traverse(self.tree.nodes, side, tables, step, task, span, self.rng, cuts, frames)
-
-    def _run_tasks(self, me: int, work: Any, cuts: Array) -> None:
-        """Distribute tasks over the threads, largest first."""
-        size = self.tree.nodes.end[cuts] - cuts
-        order = iter(np.argsort(-size, kind="stable").tolist())
-
-        worker_frames = self.worker_frames[me]
-
-        def run(thread: int) -> None:
-            for task in order:
-                work(task, worker_frames[thread])
-
-        self._team.run(run)
-        for frames in worker_frames:
-            self.player_frames[me].visits[0] += frames.visits[0]
-            frames.visits[0] = 0
 
     @cached_property
     def worker_frames(self) -> list[list[traversal.TraversalFrames]]:
