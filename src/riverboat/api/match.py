@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any, overload
+from typing import Annotated, Any, TypedDict, Unpack, overload
 
 from riverboat.agents.base import Agent, ReportingAgent
 from riverboat.api import agent as agent_api
@@ -185,13 +185,31 @@ def match_to_dict(result: matches.DuplicateMatchResult, rules: PokerRules) -> di
     }
 
 
+class _MatchOptions(TypedDict, total=False):
+    """Options of `match`."""
+
+    hands: int
+    seed: int
+    game: str | PokerRules | None
+    aivat: bool
+    until_settled: tuple[float, float] | None
+    thin: str | None
+    threads: int
+    workers: int
+    worst: int
+    observe: Callable[[HandRecords], None] | None
+    progress: Callable[[int, int], None] | None
+    preparing: Callable[[float], None] | None
+
+
 @overload
-def match(first: str | Agent, second: str | Agent, /, **options: Any) -> MatchResult: ...
+def match(first: str | Agent, second: str | Agent, /, **options: Unpack[_MatchOptions]) -> MatchResult: ...
 @overload
 def match(
-    first: str | Agent, second: str | Agent, third: str | Agent, /, *others: str | Agent, **options: Any
-) -> RoundRobinResult: ...
-def match(  # type: ignore[misc]  # the overloads take any option
+    first: str | Agent, second: str | Agent, third: str | Agent, /, *others: str | Agent,
+    **options: Unpack[_MatchOptions],
+) -> RoundRobinResult: ...  # fmt: skip
+def match(
     *agents: str | Agent,
     hands: PositiveCount = 20_000,
     seed: Seed = 0,

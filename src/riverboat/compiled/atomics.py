@@ -26,7 +26,10 @@ _PAUSE: tuple[str, list[int]] | None = {
     "aarch64": ("llvm.aarch64.hint", [1]),
 }.get(platform.machine().lower())
 _YIELD = "riverboat_yield"
-_yield_function = ctypes.windll.kernel32.SwitchToThread if sys.platform == "win32" else ctypes.CDLL(None).sched_yield
+if sys.platform == "win32":
+    _yield_function = ctypes.WinDLL("kernel32").SwitchToThread
+else:
+    _yield_function = ctypes.CDLL(None).sched_yield
 binding.add_symbol(_YIELD, ctypes.cast(_yield_function, ctypes.c_void_p).value)  # before stored code is loaded
 
 

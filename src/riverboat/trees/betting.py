@@ -93,7 +93,8 @@ def make_forest(betting: BettingTree, streets: int) -> BettingForest:
     end, slot = np.empty(len(order), np.int32), np.zeros(len(order), np.int32)
     slots = np.zeros((streets, 2), np.int32)
     roots: list[list[int]] = []
-    batch_at, batch, child_at, root_at, deal_at = [0], [], [1], [0], [0]
+    batch: list[tuple[int, int]] = []
+    batch_at, child_at, root_at, deal_at = [0], [1], [0], [0]
     for s in range(streets):
         nodes = np.arange(first[s], first[s + 1])
         # The nodes of a subtree that lie on the same street follow the node directly.

@@ -90,9 +90,9 @@ def tied_columns(tree: ActionTree) -> tuple[TiedColumns, ...]:
     """Return the classes of similar decisions of a tree, by street."""
     parents = np.maximum(tree.parent, 0)
     raises = np.zeros(len(tree), np.int64)  # raises of the round before each node
-    for node in range(1, len(tree)):
-        parent = parents[node]
-        raises[node] = (raises[parent] if tree.street[parent] == tree.street[node] else 0) + (tree.kind[node] == RAISE)
+    for k in range(1, len(tree)):
+        parent = parents[k]
+        raises[k] = (raises[parent] if tree.street[parent] == tree.street[k] else 0) + (tree.kind[k] == RAISE)
     price = np.abs(tree.spent[:, 0] - tree.spent[:, 1])
     cost = np.searchsorted(PRICE_BOUNDS, price / np.maximum(2 * tree.spent.max(axis=1), 1)) * (price > 0)
     out = []
