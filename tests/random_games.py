@@ -60,7 +60,7 @@ def random_history_game(
 def random_public_game(
     seed: int, depth: int = 4, width: int = 3, hands: int = 4, zero_sum: bool = True
 ) -> RandomPublicGame:
-    """Up to `hands` hands each, some pairs excluded, unequal weights, chance, and pay-offs of all three kinds.
+    """Up to `hands` hands each, some pairs excluded, unequal weights, chance, and payoffs of all three kinds.
 
     Each hand holds one card of a small deck. Hands with the same card exclude each other, as do some other pairs. Some
     chance nodes deal a card, which excludes the hands that hold it; others have any probabilities and exclude nothing.

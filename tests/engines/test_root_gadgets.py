@@ -57,7 +57,7 @@ def run(game: Spot, iterations: int, schedule: str = "dcfr", dtype: str = "float
 
 
 def some_gadget(kind: str, player: int, seed: int, pot: float) -> RootGadget:
-    """Return stop pay-offs or shifts around the values of hands, so that no choice is right for all hands."""
+    """Return stop payoffs or shifts around the values of hands, so that no choice is right for all hands."""
     rng = np.random.default_rng((seed, player))
     numbers = rng.uniform(0.2, 0.8, NUM_HANDS) * pot
     if kind in ("stop", "drawn"):
@@ -179,7 +179,7 @@ def test_value_equals_that_of_the_linear_program(name: str, kind: str, player: i
 @pytest.mark.parametrize("name", ["river", "turn, three equivalent suits"])
 @pytest.mark.parametrize("player", [0, 1])
 def test_refinement_is_as_safe_as_the_base_strategy(name: str, player: int) -> None:
-    """With its counterfactual best-response values as stop pay-offs or shifts, no margin is negative or NaN."""
+    """With its counterfactual best-response values as stop payoffs or shifts, no margin is negative or NaN."""
     game = spot(name)
     tree = BoardTree(game)
     base = Solution(tree, np.random.default_rng(player).random(tree.table_size + 16))
@@ -377,7 +377,7 @@ def test_other_ranges_must_fit() -> None:
         tree.with_weights(apart, weights[1])
 
 
-# --- noisy stop pay-offs and forced hands ---------------------------------------------------------
+# --- noisy stop payoffs and forced hands ---------------------------------------------------------
 
 
 @pytest.mark.parametrize("player", [0, 1])

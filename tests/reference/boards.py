@@ -50,7 +50,7 @@ def profile_of(solver: CFR) -> Profile:
 def same_places(tree: BoardTree, oracle: PublicTree) -> tuple[Array, Array, Array]:
     """Matching table indices i and j of both solvers, and the factor between their regrets.
 
-    The engine's pay-offs and weights are scaled (`BoardEngine`), and it applies chance probabilities on the way up,
+    The engine's payoffs and weights are scaled (`BoardEngine`), and it applies chance probabilities on the way up,
     whereas tree CFR has them in the opponent's reach. At forced actions tree CFR stores nothing.
     """
     engine = CpuBoardEngine(tree, TABLE_FORMATS["float64"])

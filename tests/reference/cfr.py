@@ -409,7 +409,7 @@ def counterfactual_regrets(root: Node, profile: Profile, me: int) -> tuple[dict[
 
 @dataclass(frozen=True)
 class Written:
-    """A history game: a node is pay-offs, `(player, infoset, {action: node})` or `{outcome: (probability, node)}`."""
+    """A history game: a node is payoffs, `(player, infoset, {action: node})` or `{outcome: (probability, node)}`."""
 
     node: Any
     players: int = 2
@@ -453,7 +453,7 @@ class _WrittenState:
 
 @dataclass(frozen=True)
 class WrittenPublic:
-    """A public game: a node is a pay-off, `(player, {action: node})` or `[(outcome, node), …]`."""
+    """A public game: a node is a payoff, `(player, {action: node})` or `[(outcome, node), …]`."""
 
     deal: PrivateDeal
     node: Any

@@ -37,9 +37,9 @@ def plans(widths: list[int]) -> list[list[list[float]]]:
 
 
 def tree_facts(game: Any) -> Facts:
-    """A tree in preorder: [player, information set, labels], ["chance", labels, probabilities] or ["end", pay-offs].
+    """A tree in preorder: [player, information set, labels], ["chance", labels, probabilities] or ["end", payoffs].
 
-    Pay-offs are summed from the root; information sets are numbered in the order of visits.
+    Payoffs are summed from the root; information sets are numbered in the order of visits.
     """
     players = list(game.players)
     numbers = {player.label: k for k, player in enumerate(players)}
@@ -75,7 +75,7 @@ def tree_facts(game: Any) -> Facts:
 
 
 def table_facts(game: Any) -> Facts:
-    """The strategies of each player and the pay-offs of every combination."""
+    """The strategies of each player and the payoffs of every combination."""
     cells = []
     for cell in game.contingencies:  # Gambit's own to_arrays fails on combinations without an outcome
         outcome = game[cell]

@@ -135,7 +135,7 @@ FEW: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", FEW)
 def test_value_equals_the_linear_program(name: str) -> None:
     game = Spot.make(**FEW[name])
-    exact = solve_lp(PublicTree(UnrolledBoardGame.from_game(game)))  # both pay-offs sum to the pot
+    exact = solve_lp(PublicTree(UnrolledBoardGame.from_game(game)))  # both payoffs sum to the pot
     assert exact.gap < 1e-6
     value = exact.value
     solver = solved(BoardTree(game), 2000)

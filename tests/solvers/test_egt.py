@@ -95,7 +95,7 @@ def test_smoothed_response_survives_any_mu() -> None:
     egt = EGT(compile_game(game_from_spec("kuhn")))
     seat = egt._players[0]
     gain = seat.payoffs @ egt.form.plan(Strategy.uniform(egt.tree), 1)
-    best = egt.form.best_response(0, egt.form.plan(Strategy.uniform(egt.tree), 1))[0] / 2  # the largest pay-off is 2
+    best = egt.form.best_response(0, egt.form.plan(Strategy.uniform(egt.tree), 1))[0] / 2  # the largest payoff is 2
     sharp, flat = seat.respond(gain, 1e-12), seat.respond(gain, 1e12)
     assert np.isfinite(sharp.plan).all()
     assert sharp.value == pytest.approx(best, abs=1e-9)

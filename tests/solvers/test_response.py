@@ -296,7 +296,7 @@ def evaluate_terminal(side, e, opp, low, high, opp_low, opp_high, mass, out):
 
 @st.composite
 def terminals(draw: st.DrawFn) -> tuple[PrivateDeal, Payoff]:
-    """Any deal with at least one pair, and any pay-off."""
+    """Any deal with at least one pair, and any payoff."""
     own, opp = draw(st.integers(1, 9)), draw(st.integers(1, 9))
     weights = [np.array(draw(st.lists(st.integers(1, 9), min_size=n, max_size=n)), float) for n in (own, opp)]
     pairs = st.tuples(st.integers(0, own - 1), st.integers(0, opp - 1))
@@ -318,7 +318,7 @@ def terminals(draw: st.DrawFn) -> tuple[PrivateDeal, Payoff]:
 @settings(max_examples=200, deadline=None)
 @given(terminals(), SEEDS)
 def test_terminals(terminal: tuple[PrivateDeal, Payoff], seed: int) -> None:
-    """Every pay-off for all hands at once, and for one hand of either side, against separate pairs."""
+    """Every payoff for all hands at once, and for one hand of either side, against separate pairs."""
     deal, payoff = terminal
     tree = compile_game(WrittenPublic(deal, payoff))  # the root is the terminal
     random = np.random.default_rng(seed)

@@ -134,11 +134,11 @@ def test_regret_matching() -> None:
 def test_always_rock() -> None:
     moves = ("rock", "paper", "scissors")
     game = matrix([[0], [1], [-1]], moves, ("rock",), "always rock")
-    # Uniform play has the value 0, so the regrets are the pay-offs.
+    # Uniform play has the value 0, so the regrets are the payoffs.
     row = trace(game)["player 0"]
     assert row.regrets == pytest.approx({"rock": 0, "paper": 1, "scissors": -1})
     assert row.next_strategy == {"rock": 0, "paper": 1, "scissors": 0}
-    # Paper has the value 1: the regrets are the pay-offs minus 1.
+    # Paper has the value 1: the regrets are the payoffs minus 1.
     row = trace(game, iterations=2)["player 0"]
     assert row.strategy == {"rock": 0, "paper": 1, "scissors": 0}
     assert row.regrets == pytest.approx({"rock": -1, "paper": 0, "scissors": -2})

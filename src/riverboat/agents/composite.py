@@ -163,7 +163,7 @@ class MixtureAgent(CompositeAgent):
     def _posterior_weights(
         self, public_states: PublicStates, actor: Array, weights: Array, used: list[int], draw: Array | None
     ) -> dict[int, Array]:
-        """Return the unnormalized posterior of each part at public states. float64 [n, hands] each"""
+        """Return the unnormalized posterior probability of each agent of the mixture. float64 [n, hands] each"""
         out = {k: np.zeros((len(public_states), public_states.rules.deck.num_hands)) for k in used}
         if draw is not None:
             part_of = self.sample_parts(draw, np.maximum(actor, 0), weights)

@@ -165,7 +165,7 @@ class BoardEngine(Protocol):
         return self.root.constant_sum
 
     def margins(self) -> Array:
-        """Return the margin of each hand of the gadget's player: stop pay-off or shift minus best-response value of entering.
+        """Return the margin of each hand of the gadget's player: stop payoff or shift minus best-response value of entering.
 
         float64 [1326], NaN where a hand has no choice. A gadget at the root is required.
         """

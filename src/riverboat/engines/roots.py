@@ -92,7 +92,7 @@ class RootState:
     @property
     def constant_sum(self) -> float | None:
         """Sum of both players' values, in chips; None if it depends on their strategies."""
-        if isinstance(self.gadget, MaxmarginGadget):  # the other player's pay-offs make the game zero-sum
+        if isinstance(self.gadget, MaxmarginGadget):  # the other player's payoffs make the game zero-sum
             return None if self.tree.constant_sum is None else 0.0
         return self.tree.constant_sum
 
@@ -145,7 +145,7 @@ class RootState:
         return float(hand_values.max()) if best_response else float(np.sum(strategy[:, 0] * hand_values))
 
     def margins(self, values: Array) -> Array:
-        """Return the margin of each hand: stop pay-off or shift minus the best-response values of entering.
+        """Return the margin of each hand: stop payoff or shift minus the best-response values of entering.
 
         float64 [1326], NaN where a hand has no choice.
         """
@@ -170,13 +170,13 @@ class RootState:
         return np.where(weights < 1e-12 * self.mass[1 - player], 0.0, weights)
 
     def _draw_weights(self) -> Array:
-        """Return the weight of the hands of each row with each draw of stop pay-offs."""
+        """Return the weight of the hands of each row with each draw of stop payoffs."""
         tree, state = self.tree, self.state
         weights: Array = (tree.weights[state.player] * tree.hands_per_row[state.player])[state.row] * state.share
         return weights
 
     def _stop_values(self) -> Array:
-        """Return the stop pay-off of each row with each draw, times the opponent's weight."""
+        """Return the stop payoff of each row with each draw, times the opponent's weight."""
         return self.state.offset * (self.mass[1 - self.state.player] / self.scale)
 
     def _shifts(self) -> Array:

@@ -56,7 +56,7 @@ class StrategyQuality(best_response.Quality):
     values
         Expected value of the profile to each player; NaN if not computed.
     total
-        Constant sum of the pay-offs; None if the game has no value to certify.
+        Constant sum of the payoffs; None if the game has no value to certify.
     recalls
         Whether all players have perfect recall.
     unit

@@ -103,7 +103,7 @@ def _public_lines(tree: PublicTree) -> list[str]:
 
 
 def map_public_histories(strategy: Strategy, player: int, fit: RowFit) -> Strategy:
-    """Replace a player's rows by `fit`, one public history after the other, from the root down.
+    """Replace a player's strategy by what `fit` returns, one public history after the other, from the root down.
 
     A bucket is a hand with the public cards. Its weight is the probability that it is dealt and that the player reaches
     the history with it, by the rows fitted so far. The other player's cards and actions are ignored, as in the paper.

@@ -121,8 +121,8 @@ def _table_1_rows(sample: MatrixGameSample) -> list[ComparisonRow]:
     gain = sample.gain
     better, worse = gain > PAYOFF_TOLERANCE, gain < -PAYOFF_TOLERANCE
     rows = [
-        row("mean pay-off, purified", sample.purified_payoff, -0.050987, 0.00042, -0.054905),
-        row("mean pay-off, unpurified", sample.payoff, -0.054905, 0.00044, -0.050987),
+        row("mean payoff, purified", sample.purified_payoff, -0.050987, 0.00042, -0.054905),
+        row("mean payoff, unpurified", sample.payoff, -0.054905, 0.00044, -0.050987),
         # The paper uses the same games for both and gives no error of the difference.
         row("gain of purification", gain, 0.003918, 0.0, 0.0),
     ]

@@ -1,8 +1,8 @@
-"""Games whose pay-offs are values of smaller games: solve those first and cache their values.
+"""Games whose payoffs are values of smaller games: solve those first and cache their values.
 
 `game("bluff:2,1")` needs the value of bluff:1,1, because a lost die leads to it. Any game may declare such
 continuations (`riverboat.games.base.GameWithContinuations`). The value used is the middle of a certified interval, no
-wider than the game requires; the interval of the larger game holds for those pay-offs.
+wider than the game requires; the interval of the larger game holds for those payoffs.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _cache_name(smaller: Game) -> str | None:
 def _certified_value(larger: str, tree: Tree, width: float, note: ValueCallback | None) -> dict[str, Any]:
     if tree.constant_sum is None:
         raise InputError(
-            f"{larger} continues as {tree.name}, which has no value: it must have two players and constant-sum pay-offs"
+            f"{larger} continues as {tree.name}, which has no value: it must have two players and constant-sum payoffs"
         )
     low, high = -math.inf, math.inf
     if tree.infoset_count <= MAX_LP_INFOSETS:

@@ -93,7 +93,7 @@ Answer: TypeAlias = Literal["last", "best"]
 LAST: Answer = "last"  # the average strategy of the last iteration
 BEST: Answer = "best"  # the average strategy of the check with the lowest exploitability
 NO_GUARANTEE = "none: with more than two players CFR need not converge; gains are exact for this strategy"
-GENERAL_SUM = "none: pay-offs have no constant sum, so CFR need not converge; gains are exact for this strategy"
+GENERAL_SUM = "none: payoffs have no constant sum, so CFR need not converge; gains are exact for this strategy"
 IMPERFECT_RECALL = (
     "none: a player has imperfect recall, so CFR need not converge; gains are upper bounds, those under perfect recall"
 )

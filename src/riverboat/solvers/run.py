@@ -293,7 +293,7 @@ class CFRRun(SolverRun):
         if not math.isfinite(quality.nash_conv):
             raise NumericalError(
                 f"{self.tree.name}: exploitability is not finite after {self.solver.iteration:,} iterations of "
-                f"{self.solver.schedule}: numeric overflow; try smaller pay-offs or exponents, or dtype float64"
+                f"{self.solver.schedule}: numeric overflow; try smaller payoffs or exponents, or dtype float64"
             )
         return quality
 

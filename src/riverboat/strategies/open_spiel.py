@@ -213,7 +213,7 @@ def _match_trees(tree: HistoryTree, game: Any, translate: LabelMap | None) -> li
         same(state, "actor is", our_actor, actor, our_actor == actor)
         if our_actor == TERMINAL:
             returns = state.returns()
-            same(state, "pay-offs are", payoffs[data], returns, _all_close(payoffs[data], returns))
+            same(state, "payoffs are", payoffs[data], returns, _all_close(payoffs[data], returns))
             continue
         if our_actor == CHANCE:
             ours, theirs = chance[data : data + width], [p for _, p in state.chance_outcomes()]

@@ -157,8 +157,8 @@ class _HistoryInspector:
         players = self.game.players
         if snapshot.actor == TERMINAL:
             if len(snapshot.data) != players:
-                fail(where, f"pay-offs {snapshot.data}", f"one for each of the {players} players")
-            _check_numbers(snapshot.data, where, "pay-offs")
+                fail(where, f"payoffs {snapshot.data}", f"one for each of the {players} players")
+            _check_numbers(snapshot.data, where, "payoffs")
             self.zero_sum &= abs(sum(snapshot.data)) <= TOLERANCE
             return
         if snapshot.actor != CHANCE and snapshot.actor not in range(players):
@@ -246,11 +246,11 @@ class _PublicInspector:
 
     def _check_payoff(self, payoff: Payoff, where: str, possible: Array) -> None:
         if not isinstance(payoff, ConstantPayoff | ComparisonPayoff | MatrixPayoff):
-            fail(where, f"a pay-off of type {type(payoff).__name__}", "Constant, Compare or Matrix")
+            fail(where, f"a payoff of type {type(payoff).__name__}", "Constant, Compare or Matrix")
         try:
             hash(payoff)
         except TypeError as error:
-            fail(where, f"a pay-off that cannot be hashed ({error})", "tuples of plain numbers all the way down")
+            fail(where, f"a payoff that cannot be hashed ({error})", "tuples of plain numbers all the way down")
         if isinstance(payoff, ComparisonPayoff):
             lengths = tuple(map(len, payoff.strengths))
             if lengths != self.counts:
@@ -259,7 +259,7 @@ class _PublicInspector:
         tables = _pair_payoffs(payoff, self.counts)
         for player, table in enumerate(tables):
             if table.shape != self.counts:
-                fail(where, f"pay-offs of player {player} of shape {table.shape}", f"{self.counts}, player 0 first")
+                fail(where, f"payoffs of player {player} of shape {table.shape}", f"{self.counts}, player 0 first")
             for h0, h1 in np.argwhere(~np.isfinite(table))[:1]:
                 pair = f"{self.game.hands[0][h0]!r} and {self.game.hands[1][h1]!r}"
                 fail(where, f"hands {pair} pay player {player} {table[h0, h1]}", "a finite number")

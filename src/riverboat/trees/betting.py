@@ -44,7 +44,7 @@ class BettingForest(NamedTuple):
 
 
 class SeatLayout(NamedTuple):
-    """Offsets of one player's vectors in a traversal, and the player's pay-offs at terminals."""
+    """Offsets of one player's vectors in a traversal, and the player's payoffs at terminals."""
 
     own: Array  # int64 [nodes]: the player's reach
     opp: Array  # int64 [nodes]: the opponent's reach
@@ -170,7 +170,7 @@ def _batch_roots(roots: list[int], sizes: list[int], most: int) -> list[list[int
 
 
 def make_seat_layout(forest: BettingForest, betting: BettingTree, me: int, stride: int) -> SeatLayout:
-    """Lay out the vectors of a traversal for player `me`, each of length `stride`, and this player's pay-offs.
+    """Lay out the vectors of a traversal for player `me`, each of length `stride`, and this player's payoffs.
 
     The vectors of the streets follow each other; the batches of a street use the same vectors in turn.
     """
@@ -232,7 +232,7 @@ def _pack_terminals(
 ) -> tuple[Array, Array, Array, Array, int]:
     """Pack the terminals of a batch into chunks of sixteen, showdowns first.
 
-    Returns where they read and write, their pay-offs, and the number of chunks with showdowns. Where the player may fold
+    Returns where they read and write, their payoffs, and the number of chunks with showdowns. Where the player may fold
     or call, both terminals face the same hands, so one chunk element computes the fold with the showdown.
     """
     low, high = batch

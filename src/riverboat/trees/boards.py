@@ -390,7 +390,7 @@ class BoardTree:
 
     @cached_property
     def constant_sum(self) -> float | None:
-        """Sum of both players' pay-offs at every terminal, in chips; None if it is not constant, as with rake."""
+        """Sum of both players' payoffs at every terminal, in chips; None if it is not constant, as with rake."""
         sums = self.betting.payoffs.sum(axis=2)[self.betting.actor == TERMINAL]
         return float(sums.flat[0]) if np.abs(sums - sums.flat[0]).max() < 1e-9 else None
 

@@ -30,7 +30,7 @@ def compile_game(
     game
         The game to compile.
     constant_sum
-        Raise an error unless there are two players whose pay-offs have a constant sum, as soon as this is known.
+        Raise an error unless there are two players whose payoffs have a constant sum, as soon as this is known.
     memory
         Most bytes that the tree may take; half of the free memory by default.
     progress

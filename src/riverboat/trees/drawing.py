@@ -1,7 +1,7 @@
 """SVG drawings of small game trees.
 
-Players have colors, chance is grey, pay-offs are at the leaves, information sets are dashed lines. The tree grows from
-left to right. Every leaf has a row of its own, so labels, nodes and pay-offs of different rows never overlap, and only
+Players have colors, chance is grey, payoffs are at the leaves, information sets are dashed lines. The tree grows from
+left to right. Every leaf has a row of its own, so labels, nodes and payoffs of different rows never overlap, and only
 dashed lines cross edges.
 """
 

@@ -307,7 +307,7 @@ def _zero_sum_payoffs(player: int, amount: float) -> tuple[float, float]:
 
 
 def _resolve_tree(tree: PublicTree, node: int, weights: tuple[Array, Array], player: int, stop: Array) -> PublicTree:
-    """Return a subgame in which `player` may first stop, for a pay-off that depends on its hand."""
+    """Return a subgame in which `player` may first stop, for a payoff that depends on its hand."""
     inner, game = _subtree_layout(tree, node), PublicSubgame.at(tree, node, weights)
     own = np.broadcast_to(stop[:, None] if player == 0 else stop[None, :], tree.hand_counts)
     rows = tuple(map(tuple, own.tolist())), tuple(map(tuple, (-own).tolist()))
@@ -393,7 +393,7 @@ class _GadgetTreeBuilder(HistoryTreeBuilder):
         return self.source.infoset_count + len(self.gadget_infosets) - 1
 
     def _add_payoffs(self, payoffs: Array) -> int:
-        """Add the pay-offs of terminals and return the index of the first."""
+        """Add the payoffs of terminals and return the index of the first."""
         first = self.num_terminals
         self.payoffs.append(payoffs)
         self.num_terminals += len(payoffs)
@@ -419,7 +419,7 @@ class _GadgetTreeBuilder(HistoryTreeBuilder):
         self.close_node(top)
 
     def add_subtree(self, root: int, shift: tuple[float, float] = (0, 0)) -> None:
-        """Add a subtree of the source tree, with `shift` added to all pay-offs."""
+        """Add a subtree of the source tree, with `shift` added to all payoffs."""
         nodes, span = self.nodes, slice(root, int(self.nodes.end[root]))
         data, ends = nodes.data[span].copy(), nodes.actor[span] == TERMINAL
         payoffs = self.source.payoffs[data[ends]] + np.array(shift)

@@ -118,7 +118,7 @@ class HistoryTree(PreorderTree):
         nodes: TreeNodes,
         infoset: Array,  # int32 [nodes], -1 except at decisions
         owner: Array,  # int8 [infosets]
-        payoffs: Array,  # float64 [pay-offs, players]
+        payoffs: Array,  # float64 [payoffs, players]
         chance: Array,  # float64 [outcomes]
         infoset_info: Callable[[], list[tuple[str, tuple[str, ...]]]],
         outcome_labels: tuple[str, ...] | None = None,
@@ -150,7 +150,7 @@ class HistoryTree(PreorderTree):
     def from_game(game: HistoryGame, *, constant_sum: bool = False) -> HistoryTree:
         """Compile a game by traversing its states once.
 
-        With `constant_sum` it raises ZeroSumError as soon as the pay-offs have no constant sum.
+        With `constant_sum` it raises ZeroSumError as soon as the payoffs have no constant sum.
 
         Parameters
         ----------
@@ -364,17 +364,17 @@ class HistoryTree(PreorderTree):
 
     @cached_property
     def constant_sum(self) -> float | None:
-        """Sum of two players' pay-offs at every terminal; None if it is not constant or there are not two players."""
+        """Sum of two players' payoffs at every terminal; None if it is not constant or there are not two players."""
         return constant_sum_of(self.payoffs.sum(axis=1)) if self.players == 2 else None
 
     def check_zero_sum(self) -> None:
-        """Raise ZeroSumError unless there are two players whose pay-offs sum to zero."""
+        """Raise ZeroSumError unless there are two players whose payoffs sum to zero."""
         check_players(self.name, self.players)
         for pay in self.payoffs:
             check_zero_sum_payoffs(self.name, pay)
 
     def check_constant_sum(self) -> None:
-        """Raise ZeroSumError unless there are two players whose pay-offs have a constant sum."""
+        """Raise ZeroSumError unless there are two players whose payoffs have a constant sum."""
         check_players(self.name, self.players)
         for pay in self.payoffs:
             check_same_payoff_sum(self.name, self.payoffs[0], pay)
@@ -413,7 +413,7 @@ def check_players(name: str, players: int) -> None:
 
 
 def check_zero_sum_payoffs(name: str, pay: Sequence[float]) -> None:
-    """Raise ZeroSumError unless two pay-offs sum to zero.
+    """Raise ZeroSumError unless two payoffs sum to zero.
 
     Parameters
     ----------
@@ -436,7 +436,7 @@ def check_zero_sum_payoffs(name: str, pay: Sequence[float]) -> None:
 
 
 def check_same_payoff_sum(name: str, first: Sequence[float], pay: Sequence[float]) -> None:
-    """Raise ZeroSumError unless two histories have the same sum of pay-offs.
+    """Raise ZeroSumError unless two histories have the same sum of payoffs.
 
     Parameters
     ----------
@@ -511,7 +511,7 @@ def _compile_histories(
         if who == TERMINAL:
             pay = tuple(float(x) for x in state.payoffs())
             if len(pay) != game.players:
-                raise InputError(f"{game.name}: {len(pay)} pay-offs for {game.players} players")
+                raise InputError(f"{game.name}: {len(pay)} payoffs for {game.players} players")
             if not all(math.isfinite(x) for x in pay):
                 raise InputError(f"{game.name}: node {node} pays {pay}: must be finite")
             data[node] = payoffs.setdefault(pay, len(payoffs))
@@ -745,7 +745,7 @@ def unroll(tree: PublicTree) -> HistoryTree:
 
 
 def _pair_payoffs(tree: PublicTree, h0: int, h1: int) -> Array:
-    """Return the pay-offs of each terminal for a pair of hands. float64 [pay-offs, 2]"""
+    """Return the payoffs of each terminal for a pair of hands. float64 [payoffs, 2]"""
     columns = []
     for player, (own, opp) in enumerate(((h0, h1), (h1, h0))):
         side = tree.player_arrays[player]

@@ -192,10 +192,10 @@ class PublicTree(PreorderTree):
                 (payoff.win, payoff.tie, payoff.lose) if isinstance(payoff, ComparisonPayoff) else payoff.payoffs
             )
             if not np.all(np.isfinite(numbers)):
-                raise InputError(f"{self.name}: a pay-off is not finite: {payoff}")
+                raise InputError(f"{self.name}: a payoff is not finite: {payoff}")
 
     def _required_bytes(self, layout: PublicTreeLayout) -> float:
-        """Return the bytes that grow with the square of the hands: pairs of hands, pay-offs and outcomes."""
+        """Return the bytes that grow with the square of the hands: pairs of hands, payoffs and outcomes."""
         first, second = self.hand_counts
         orders = len({p.strengths for p in layout.payoffs if isinstance(p, ComparisonPayoff)})
         matrices = sum(isinstance(p, MatrixPayoff) for p in layout.payoffs)
@@ -213,10 +213,10 @@ class PublicTree(PreorderTree):
         return mass
 
     def _make_player_arrays(self, me: int) -> PlayerArrays:
-        """Make the arrays of pay-offs, outcomes and deal for one player."""
+        """Make the arrays of payoffs, outcomes and deal for one player."""
         layout, counts = self.layout, self.hand_counts
         own, opp = counts[me], counts[1 - me]
-        entries: list[tuple[int, list[float], int]] = []  # kind, pay-offs, row
+        entries: list[tuple[int, list[float], int]] = []  # kind, payoffs, row
         rank: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
         matrix: list[Array] = []
         for payoff in layout.payoffs:
@@ -228,7 +228,7 @@ class PublicTree(PreorderTree):
                 own_strength, opp_strength = payoff.strengths[me], payoff.strengths[1 - me]
                 if (len(own_strength), len(opp_strength)) != (own, opp):
                     raise InputError(
-                        f"{self.name}: a pay-off has strengths for {len(own_strength)} x {len(opp_strength)} hands"
+                        f"{self.name}: a payoff has strengths for {len(own_strength)} x {len(opp_strength)} hands"
                     )
                 entries.append((COMPARE_PAYOFF, pay, rank.setdefault((own_strength, opp_strength), len(rank))))
             else:
@@ -237,7 +237,7 @@ class PublicTree(PreorderTree):
                 table = np.asarray(payoff.payoffs[me], float)
                 matrix.append(table if me == 0 else table.T)
                 if matrix[-1].shape != (own, opp):
-                    raise InputError(f"{self.name}: a pay-off matrix of shape {matrix[-1].shape}, not {own, opp}")
+                    raise InputError(f"{self.name}: a payoff matrix of shape {matrix[-1].shape}, not {own, opp}")
         kind, pays, row = zip(*entries, strict=True) if entries else ((), (), ())
         strengths = [(np.array(own_strength), np.array(opp_strength)) for own_strength, opp_strength in rank]
         orders = [np.argsort(opp_strength, kind="stable") for _, opp_strength in strengths]
@@ -328,13 +328,13 @@ class PublicTree(PreorderTree):
 
     @cached_property
     def constant_sum(self) -> float | None:
-        """Sum of both players' pay-offs at every terminal; None if it is not constant."""
+        """Sum of both players' payoffs at every terminal; None if it is not constant."""
         first, second = self.player_arrays
         sums = first.pay + second.pay[:, ::-1]
         compares = np.flatnonzero(first.kind == COMPARE_PAYOFF)
         orders = first.row[compares]
         without_ties = compares[np.all(first.below[orders] == first.upto[orders], axis=1)]
-        sums[without_ties, 1] = sums[without_ties, 0]  # no ties occur, so their pay-off does not matter
+        sums[without_ties, 1] = sums[without_ties, 0]  # no ties occur, so their payoff does not matter
         parts = [sums[first.kind != MATRIX_PAYOFF].ravel()]
         parts += [(own + opp.T).ravel() for own, opp in zip(first.matrix, second.matrix, strict=True)]
         return constant_sum_of(np.concatenate(parts))

@@ -176,7 +176,7 @@ def _wrong_games() -> Iterator[Case]:
         )
         yield Case(
             "game files",
-            f"gambit huge pay-offs, {method}",
+            f"gambit huge payoffs, {method}",
             ("solve", "game.nfg", "--method", method, "--iterations", "2"),
             ACCEPTED_OR_REJECTED,
             {"game.nfg": huge},

@@ -30,7 +30,7 @@ def aligned_zeros(count: int, dtype: Any) -> Array:
 
 
 def payoff_scale(betting: BettingTree) -> float:
-    """Return the internal scale of pay-offs.
+    """Return the internal scale of payoffs.
 
     It keeps regrets of many iterations below two, the limit of 16-bit tables.
     """
@@ -38,7 +38,7 @@ def payoff_scale(betting: BettingTree) -> float:
 
 
 class EngineWorkspace:
-    """Memory for traversals of a tree on some threads. Pay-offs are stored here, multiplied by `scale`."""
+    """Memory for traversals of a tree on some threads. Payoffs are stored here, multiplied by `scale`."""
 
     def __init__(self, tree: BoardTree, dtype: Any, threads: int = 1) -> None:
         check_threads(threads)

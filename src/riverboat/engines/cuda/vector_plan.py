@@ -1,12 +1,12 @@
 """Layout of a betting tree for public chance sampling on a GPU: sequence form, street by street.
 
 An *entry* is the first decision of a street. Its subtree on the street is small, and many entries have the same betting
-with other pay-offs: they form a group. The data of a group are interleaved, entry by entry (*lanes*), so that neighbouring
+with other payoffs: they form a group. The data of a group are interleaved, entry by entry (*lanes*), so that neighbouring
 threads read neighbouring memory.
 
 A *unit* is an entry for one seat. It has sequences of that seat's own actions on the street, the first of them empty, and
 decisions, each after a sequence. A *column* is a sequence that leads to some terminal of the street: the opponent's reach
-there depends on it alone. An *end* multiplies a column of the other seat by a pay-off, or takes the value of an entry of
+there depends on it alone. An *end* multiplies a column of the other seat by a payoff, or takes the value of an entry of
 the next street.
 """
 

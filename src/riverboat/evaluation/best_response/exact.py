@@ -245,7 +245,7 @@ class BlueprintQuality(Quality):
     values
         Value of the strategy against itself; NaN without self-play.
     total
-        Constant sum of the pay-offs.
+        Constant sum of the payoffs.
     recalls
         Whether all players have perfect recall.
     big_blind

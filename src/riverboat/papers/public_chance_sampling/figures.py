@@ -217,7 +217,7 @@ def imperfect_recall_cards(num_buckets: int) -> CardAbstraction:
 
 
 class AgentMatchCheck(NamedTuple):
-    """The result of a sampler's average strategy against the fixed agent at a check."""
+    """Result of a match of a sampler's average strategy against a fixed agent, after some training time."""
 
     seconds: float  # training time
     iterations: int

@@ -71,7 +71,7 @@ def schedule_rows(schedule: AnySchedule, iteration: int, weight: float, count: i
 def engine_quality(engine: AnyBoardEngine, thread: int = 0) -> Quality:
     """Compute best-response and expected values of an engine's averages, gadget included, in the tree's unit.
 
-    If the pay-offs have a constant sum, NashConv does not need the profile's values. They are then set to the middle of
+    If the payoffs have a constant sum, NashConv does not need the profile's values. They are then set to the middle of
     the certified interval instead of being computed.
     """
     best = [engine.expected_value(p, respond=True, thread=thread) for p in (0, 1)]
@@ -92,7 +92,7 @@ def batch_qualities(batch: AnyBatchEngine, indices: Sequence[int]) -> list[Quali
 
 
 def _quality(unit: float, best: Sequence[float], values: Sequence[float] | None, constant: float | None) -> Quality:
-    """Make a Quality from values in chips; `values` is None if the pay-offs have a constant sum."""
+    """Make a Quality from values in chips; `values` is None if the payoffs have a constant sum."""
     first, second = unit * best[0], unit * best[1]
     if values is not None:
         return Quality((first, second), (unit * values[0], unit * values[1]), None)

@@ -45,7 +45,7 @@ def smoothed_best_response(
     width,  # int32 [infosets]
     weight,  # float64 [infosets]: weight of its entropy
     mu,  # smoothing
-    value,  # float64 [sequences] INOUT: pay-off of ending there; becomes the smoothed value from there
+    value,  # float64 [sequences] INOUT: payoff of ending there; becomes the smoothed value from there
     logs,  # float64 [sequences] INOUT: log-behavior of the center; becomes that of the response
     plan,  # float64 [sequences] OUT: the response
 ):

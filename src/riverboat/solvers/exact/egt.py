@@ -33,7 +33,7 @@ from riverboat.strategies.tabular import Strategy, Tree
 
 CHECK_INTERVAL = 10  # steps between two computations of the gap
 
-# Pay-offs are divided by the largest, so these constants suit every game.
+# Payoffs are divided by the largest, so these constants suit every game.
 _INITIAL_MU = 1e-6
 _MIN_MU = 1e-14  # below this the smoothing is lost in rounding
 _ROUNDING = 1e-15  # tolerated violation of the excessive gap condition
@@ -48,7 +48,7 @@ class _SmoothedResponse(NamedTuple):
 
 
 class _SmoothedPlayer:
-    """One player's treeplex, entropy, and pay-offs against plans of the opponent."""
+    """One player's treeplex, entropy, and payoffs against plans of the opponent."""
 
     def __init__(self, form: SequenceForm, player: int, scale: float) -> None:
         self.plex = plex = form.treeplexes[player]
@@ -88,7 +88,7 @@ class EGT:
     InputError
         If `restart` is 1 or less, or the game has another number of players.
     ZeroSumError
-        If pay-offs do not sum to a constant.
+        If payoffs do not sum to a constant.
 
     References
     ----------

@@ -86,7 +86,7 @@ def solve_lp(tree: Tree) -> LPSolution:
     InputError
         If the game has another number of players, imperfect recall, or HiGHS is not installed.
     ZeroSumError
-        If pay-offs do not sum to a constant.
+        If payoffs do not sum to a constant.
     RiverboatError
         If HiGHS finds no optimum.
 
@@ -110,7 +110,7 @@ def undominated(tree: Tree, against: Strategy | None = None, tremble: float = 1e
 
     Among all optimal plans of a player, choose one that does best against a fully mixed strategy of the opponent: a
     plan that dominated it would be optimal too, and better against that strategy [1]_. Information sets that a player's
-    own plan never reaches affect no pay-off and are played uniformly.
+    own plan never reaches affect no payoff and are played uniformly.
 
     Parameters
     ----------
@@ -340,7 +340,7 @@ class SequenceFormLP:
     def solve(self) -> tuple[Array, Array]:
         """Return optimal plans of the player and, from the dual variables, of the opponent.
 
-        Large games use an interior-point method, whose plans are optimal to about 1e-9 of the largest pay-off.
+        Large games use an interior-point method, whose plans are optimal to about 1e-9 of the largest payoff.
         """
         interior = self.sequences + self.num_bounds > MAX_SIMPLEX_SEQUENCES
         if interior:

@@ -26,7 +26,7 @@ _MIN_DETERMINANT = 1e-12  # matrices with a smaller determinant count as singula
 
 @dataclass(frozen=True, eq=False)
 class MatrixEquilibria:
-    """One equilibrium of each game; pay-offs are the row player's.
+    """One equilibrium of each game; payoffs are the row player's.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ def solve_matrix_games(games: Array) -> MatrixEquilibria:
     Parameters
     ----------
     games
-        Pay-offs to the row player. float [games, m, n], m and n at most 6
+        Payoffs to the row player. float [games, m, n], m and n at most 6
 
     Returns
     -------
@@ -65,7 +65,7 @@ def solve_matrix_games(games: Array) -> MatrixEquilibria:
     Raises
     ------
     InputError
-        If the shape is another one, a pay-off is not finite, or rounding hides the equilibrium of a game.
+        If the shape is another one, a payoff is not finite, or rounding hides the equilibrium of a game.
 
     References
     ----------
@@ -83,9 +83,9 @@ def solve_matrix_games(games: Array) -> MatrixEquilibria:
             f"matrix games of shape {games.shape}: must be [games, m, n] with m and n from 1 to {MAX_ACTIONS}"
         )
     if not np.all(np.isfinite(games)):
-        raise InputError("matrix games: a pay-off is not finite")
+        raise InputError("matrix games: a payoff is not finite")
     count, m, n = games.shape
-    shift = 1.0 - games.min(axis=(1, 2), initial=0.0)  # pay-offs of at least 1, so that the value is positive
+    shift = 1.0 - games.min(axis=(1, 2), initial=0.0)  # payoffs of at least 1, so that the value is positive
     shifted = games + shift[:, None, None]
     value, x, y = np.zeros(count), np.zeros((count, m)), np.zeros((count, n))
     unsolved = np.arange(count)

@@ -185,7 +185,7 @@ class _ThreePlayerMIP:
         self.scale = float(np.abs(pay).max()) or 1.0
         # a product for each pair of sequences of two players that meet at a terminal
         self.pairs: dict[tuple[int, int], int] = {}
-        # Own sequence, product and pay-off, by player.
+        # Own sequence, product and payoff, by player.
         self.leaf_payoffs: list[list[tuple[int, int, float]]] = [[] for _ in range(PLAYERS)]
         for z in range(len(terminals)):
             for me in range(PLAYERS):
@@ -228,7 +228,7 @@ class _ThreePlayerMIP:
                 sequence_values.setdefault(sequence, []).append((self.product_start + product, pay))
             for i, parent in enumerate(plex.parent):
                 sequence_values.setdefault(int(parent), []).append((value_start + i, 1.0))
-            big_m = 2.0  # no two actions differ by more, as pay-offs are divided by the largest
+            big_m = 2.0  # no two actions differ by more, as payoffs are divided by the largest
             for i, infoset in enumerate(np.repeat(np.arange(len(plex.infosets)), plex.width)):
                 row = np.zeros(self.columns)
                 row[value_start + infoset] = 1.0

@@ -1,7 +1,7 @@
-"""The sequence form of a two-player game: two treeplexes and a sparse pay-off matrix.
+"""The sequence form of a two-player game: two treeplexes and a sparse payoff matrix.
 
 A sequence is the list of a player's own actions so far; a *realization plan* assigns to each sequence the product of
-the player's probabilities along it. Plans are the x >= 0 with E x = e, and pay-offs are bilinear in them. So a game
+the player's probabilities along it. Plans are the x >= 0 with E x = e, and payoffs are bilinear in them. So a game
 becomes a linear program whose size is that of the game tree (Koller, Megiddo & von Stengel 1996).
 """
 
@@ -54,17 +54,17 @@ class SequenceForm:
             players = f"{self.histories.players} players"
             raise InputError(f"{tree.name}: {players}; the sequence form is for two, use a CFR schedule instead")
         self.treeplexes: tuple[Treeplex, Treeplex] = self.histories.treeplex(0), self.histories.treeplex(1)
-        # If pay-offs sum to a constant, half of it is subtracted from each player's, so that they sum to zero.
+        # If payoffs sum to a constant, half of it is subtracted from each player's, so that they sum to zero.
         self.half_sum = (self.histories.constant_sum or 0.0) / 2
         self.payoffs = self._payoffs(0), self._payoffs(1)  # csr [own sequences, opponent sequences]
 
     @property
     def matrix(self) -> Any:
-        """A: pay-offs to player 0 minus `half_sum`, weighted by chance. csr [sequences of 0, sequences of 1]"""
+        """A: payoffs to player 0 minus `half_sum`, weighted by chance. csr [sequences of 0, sequences of 1]"""
         return self.payoffs[0]
 
     def _payoffs(self, player: int) -> Any:
-        """Return a player's pay-offs with its own sequences as rows. Histories with equal sequences are summed."""
+        """Return a player's payoffs with its own sequences as rows. Histories with equal sequences are summed."""
         tree = self.histories
         terminals = np.flatnonzero(tree.nodes.actor == TERMINAL)
         payoffs = tree.chance_reach[terminals] * (tree.payoffs[tree.nodes.data[terminals], player] - self.half_sum)

@@ -32,7 +32,7 @@ from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers import schedules
 
 DTYPES = {"float32": np.float32, "16-bit": np.uint16}
-_MAX_REGRET_BITS = 20  # 16-bit regrets hold up to 2^20 times the largest pay-off
+_MAX_REGRET_BITS = 20  # 16-bit regrets hold up to 2^20 times the largest payoff
 SINGLE_THREAD = ThreadTeam(1)
 _LINE = 64  # bytes of a cache line
 MAX_COPIED_CELLS = 1 << 17  # largest first street of which threads have copies
@@ -166,7 +166,7 @@ class BucketTables:
 def make_sampling_game(
     tree: ActionTree, cards: CardAbstraction, tables: BucketTables, runouts: int = 0
 ) -> deal_kernels.SamplingGame:
-    """Return nodes, pay-offs in units of the tables, and cards, as the kernels read them.
+    """Return nodes, payoffs in units of the tables, and cards, as the kernels read them.
 
     An all-in before the last street is averaged over `runouts` boards; with 0 it is paid on the dealt board.
     """

@@ -1,7 +1,7 @@
 """Best responses, exploitability and expected values of strategies on game trees.
 
 On a public tree one traversal with vectors of hands gives the best response for all hands at once (Johanson et al.
-2011). On a history tree the pay-offs are summed by the responder's sequences, and the treeplex is evaluated from the
+2011). On a history tree the payoffs are summed by the responder's sequences, and the treeplex is evaluated from the
 leaves. NashConv is the sum over players of (best response − value). Exploitability is half of it for two players; for
 more players it is ε, the largest of these gains.
 """
@@ -37,7 +37,7 @@ class Quality:
     values
         Expected value of the profile to each player; NaN if not computed.
     total
-        Constant sum of the pay-offs; None if the game has no value to certify.
+        Constant sum of the payoffs; None if the game has no value to certify.
     recalls
         Whether all players have perfect recall; otherwise `best` is an upper bound.
 
@@ -50,7 +50,7 @@ class Quality:
 
     best: tuple[float, ...]  # best-response value, per player
     values: tuple[float, ...]  # expected value of the profile, per player; NaN if not computed
-    total: float | None = 0.0  # constant sum of the pay-offs; None if the game has no value to certify
+    total: float | None = 0.0  # constant sum of the payoffs; None if the game has no value to certify
     recalls: bool = True  # whether all players have perfect recall; otherwise `best` is an upper bound
 
     @property
@@ -122,7 +122,7 @@ class Quality:
 
 
 def check_zero_sum(tree: Tree) -> None:
-    """Raise ZeroSumError unless the two players' pay-offs sum to zero at every terminal.
+    """Raise ZeroSumError unless the two players' payoffs sum to zero at every terminal.
 
     Parameters
     ----------

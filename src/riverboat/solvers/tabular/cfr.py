@@ -115,7 +115,7 @@ def kernels_for(schedule: AnySchedule, dtype: str) -> SimpleNamespace:
 
 
 DTYPES = ("float64", "float32")
-ROUNDING_SHARE = 1e-14  # share of the largest pay-off
+ROUNDING_SHARE = 1e-14  # share of the largest payoff
 ITERATIONS_PER_CALL = 65_536  # at most, in one compiled call
 
 

@@ -2,7 +2,7 @@
 
     print(trace(make("kuhn"), "QJ"))
 
-The trace is a plain recursion over the tree with a pay-off for every pair of hands. It shares nothing with the compiled
+The trace is a plain recursion over the tree with a payoff for every pair of hands. It shares nothing with the compiled
 kernels, so it also checks them. For one deal, reach and regrets are *given the deal*; the regrets of the whole
 iteration are those of all deals, each weighted by the probability of its deal.
 """
@@ -54,7 +54,7 @@ class NodeRow:
     chance
         Reach probability of chance.
     value
-        Expected pay-offs from here, by player.
+        Expected payoffs from here, by player.
     strategy
         Probability of each action of the actor, or of chance.
     counterfactual
@@ -73,7 +73,7 @@ class NodeRow:
     infoset: str
     reach: tuple[float, ...]  # reach probability of each player
     chance: float  # reach probability of chance
-    value: tuple[float, ...]  # expected pay-offs from here
+    value: tuple[float, ...]  # expected payoffs from here
     strategy: dict[str, float]  # of the actor, or of chance
     counterfactual: dict[str, float]  # counterfactual value by action, for players who update
 
@@ -312,7 +312,7 @@ def regret_matching(regrets: Array) -> Array:
 
 
 def _payoff_table(payoff: Payoff, counts: tuple[int, int]) -> Array:
-    """Return the pay-offs of every pair of hands. float64 [2, hands0, hands1]"""
+    """Return the payoffs of every pair of hands. float64 [2, hands0, hands1]"""
     if isinstance(payoff, ConstantPayoff):
         return np.broadcast_to(np.reshape(payoff.payoffs, (2, 1, 1)), (2, *counts))
     if isinstance(payoff, ComparisonPayoff):
@@ -374,7 +374,7 @@ class _TextbookCFR:
                 self.prediction[updated] = self.instant_regret[updated]
 
     def traverse(self, node: int, line: str, reach: tuple[Array, ...], chance: Array) -> Array:
-        """Return expected pay-offs from a node and accumulate regrets below it. float64 [players, hands0, hands1]"""
+        """Return expected payoffs from a node and accumulate regrets below it. float64 [players, hands0, hands1]"""
         actor = int(self.tree.nodes.actor[node])
         strategy, action_values = EMPTY, EMPTY  # by action
         if actor == TERMINAL:
@@ -407,7 +407,7 @@ class _TextbookCFR:
         return value
 
     def payoffs(self, node: int) -> Array:
-        """Return the pay-offs at a terminal. float64 [players, hands0, hands1]"""
+        """Return the payoffs at a terminal. float64 [players, hands0, hands1]"""
         if isinstance(self.tree, PublicTree):
             return _payoff_table(self.tree.layout.payoffs[self.tree.layout.index[node]], self.tree.hand_counts)
         return np.reshape(self.tree.payoffs[self.tree.nodes.data[node]], (-1, 1, 1))

@@ -34,7 +34,7 @@ from riverboat.subgames.depth_limited.solver import (
 
 @dataclass(frozen=True, eq=False)
 class RiverSampler:
-    """Leaves of a turn, and the river cards that may be dealt."""
+    """Sampler of river cards at the leaves of a turn subgame."""
 
     leaf_states: Sequence[BettingState]  # betting states at the leaves
     board: tuple[int, ...]

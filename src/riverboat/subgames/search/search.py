@@ -176,7 +176,7 @@ class SearchSettings:
 
 
 class SubgameStart(NamedTuple):
-    """Identity of a subgame before its root values are computed.
+    """State, menu and cache key of a subgame whose root values are not computed yet.
 
     Attributes
     ----------

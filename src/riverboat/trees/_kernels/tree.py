@@ -80,7 +80,7 @@ def treeplex_best_response(
     parent,  # int32 [infosets]: parent sequence
     first,  # int32 [infosets]: first sequence
     width,  # int32 [infosets]
-    value,  # float64 [sequences] INOUT: expected pay-off at the terminals of a sequence; becomes its best-response value
+    value,  # float64 [sequences] INOUT: expected payoff at the terminals of a sequence; becomes its best-response value
     best,  # int32 [infosets] OUT: the best action
 ):
     """Compute a best response in a treeplex, children before parents; `value[0]` is its value."""
@@ -97,11 +97,11 @@ def treeplex_best_response(
 # --- arrays of a tree -------------------------------------------------------------------------
 
 CONSTANT_PAYOFF, COMPARE_PAYOFF, MATRIX_PAYOFF = 0, 1, 2
-SUM_TOLERANCE = 1e-9  # tolerance of sums of pay-offs; relative for sums above one
+SUM_TOLERANCE = 1e-9  # tolerance of sums of payoffs; relative for sums above one
 
 
 def constant_sum_of(sums: Array) -> float | None:
-    """Return the common value of all sums of pay-offs, or None if they differ."""
+    """Return the common value of all sums of payoffs, or None if they differ."""
     low, high = float(sums.min()), float(sums.max())
     if high - low > SUM_TOLERANCE * max(1.0, abs(low), abs(high)):
         return None
@@ -114,19 +114,19 @@ class TreeNodes(NamedTuple):
     actor: Array  # int8 [nodes]: player, CHANCE or TERMINAL
     end: Array  # int32 [nodes]
     width: Array  # int16 [nodes]: number of children
-    data: Array  # int64 [nodes]: decision: first row in the table; chance: first outcome; terminal: pay-off
+    data: Array  # int64 [nodes]: decision: first row in the table; chance: first outcome; terminal: payoff
 
 
 class PlayerArrays(NamedTuple):
-    """Deal, pay-offs and chance outcomes for one player."""
+    """Deal, payoffs and chance outcomes for one player."""
 
     weight: Array  # float64 [own hands]: deal weights
     weight_opp: Array  # float64 [opponent hands]
     share: Array  # float64 [own hands]: weight / total; a hand's values times this are counterfactual values
     exclude: Array  # int32 [own hands, k]: opponent hands that exclude it, padded with -1
-    kind: Array  # int8 [pay-offs]: CONSTANT, COMPARE or MATRIX
-    pay: Array  # float64 [pay-offs, 3]: for a win, a tie, a loss
-    row: Array  # int32 [pay-offs]: row of the next four (COMPARE) or of matrix (MATRIX)
+    kind: Array  # int8 [payoffs]: CONSTANT, COMPARE or MATRIX
+    pay: Array  # float64 [payoffs, 3]: for a win, a tie, a loss
+    row: Array  # int32 [payoffs]: row of the next four (COMPARE) or of matrix (MATRIX)
     order: Array  # int32 [rows, opponent hands]: the opponent's hands from weak to strong
     place: Array  # int32 [rows, opponent hands]: position of each hand in that order
     below: Array  # int32 [rows, own hands]: number of opponent hands that the hand beats

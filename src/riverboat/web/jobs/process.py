@@ -19,7 +19,7 @@ NICENESS = 10  # lower priority than the server
 
 
 def _interrupt_when_closed() -> None:
-    """Interrupt the command when the pipe closes."""
+    """Interrupt the command when the server ends or closes the pipe to it."""
     with contextlib.suppress(OSError):
         while os.read(0, 1 << 10):
             pass

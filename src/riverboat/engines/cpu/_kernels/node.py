@@ -358,7 +358,7 @@ def average_tied_rows(
                 store_masked(table, at + h, load(vector, h), min(count - h, L), U(rounding_step))
 
 
-# --- gadget at the root of a subgame: a stop pay-off for each hand, or the choice of a hand ---------------
+# --- gadget at the root of a subgame: a stop payoff for each hand, or the choice of a hand ---------------
 
 NO_GADGET, STOP, CHOOSE = 0, 1, 2
 TINY = 1e-30  # smaller sums of positive regrets count as zero

@@ -61,7 +61,7 @@ class CudaBoardView(NamedTuple):
     lists: Any  # offset of `list_at`
     notes: Any  # offset of the terminals copied from the program
     ups: Any  # offset of the rows of the parent board, the player's and the opponent's
-    pays: Any  # offset of the pay-offs copied from the program, in compute numbers
+    pays: Any  # offset of the payoffs copied from the program, in compute numbers
     sums: Any  # offset of the running sums, in compute numbers
 
 

@@ -40,7 +40,7 @@ PLAN = 18
 KIND, LANES, UNIT, SEQUENCE, DECISION, ABOVE, MOVE, MOVES, CELLS, CELL, TURN, END, MOST, LANE_END, AT, CAME, PLAYED = (
     range(PLAN, PLAN + 17)
 )
-PAY = PLAN + 17  # offset in the array of pay-offs
+PAY = PLAN + 17  # offset in the array of payoffs
 FIELDS = PAY + 1
 # float32 `sums`, by bucket: WEIGHT [buckets · sequences], probability of a sequence; GAINED [same], gain of the hands of a
 # bucket; HELD [buckets · units], reach of a bucket's hands at the start of a street.

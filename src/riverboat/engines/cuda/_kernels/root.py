@@ -47,7 +47,7 @@ def root_action_weight(gadgets, mine, i):
 
 
 def num_summing_threads():
-    """Return the number of threads that sum; each uses one number in the shared memory of pay-offs."""
+    """Return the number of threads that sum; each uses one number in the shared memory of payoffs."""
     return min(U(cuda.blockDim.x), U(MAX_SUMMING_THREADS))
 
 

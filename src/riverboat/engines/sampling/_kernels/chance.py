@@ -3,7 +3,7 @@
 Chance sampling (Zinkevich et al. 2007) samples the cards and traverses all actions of both players with two reach
 probabilities. Pure CFR (Gibson 2014, *Regret Minimization in Games and the Development of Champion Multiplayer Computer
 Poker-Playing Agents*) samples an action of every player as well: the opponent's is followed, and the traverser's is the
-baseline of its other actions. Pay-offs are then whole chips, and so are the regrets.
+baseline of its other actions. Payoffs are then whole chips, and so are the regrets.
 
 A traversal writes a list of nodes, with the children of a decision adjacent, and processes it backwards for the values.
 Random numbers are those of `riverboat.engines.sampling._kernels.external`: number k of the deal's key, two for each node.
@@ -62,7 +62,7 @@ def first_cell(game, block, k, node):
 
 @inline
 def terminal_payoff(game, block, k, node):
-    """Return the pay-off of seat 0 at a terminal."""
+    """Return the payoff of seat 0 at a terminal."""
     at = U(node) << U(2)
     pay = game.pay[at | U(3)]
     word = game.nodes[at]

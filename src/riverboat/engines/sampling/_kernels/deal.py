@@ -38,7 +38,7 @@ class DirectLookup(NamedTuple):
 class SamplingGame(NamedTuple):
     """Game and table layout for traversals."""
 
-    nodes: Array  # int32 [4 · nodes]: word; first child; offset in a row of the table; pay-off (float32)
+    nodes: Array  # int32 [4 · nodes]: word; first child; offset in a row of the table; payoff (float32)
     pay: Array  # float32 [4 · nodes]: the same memory
     base: Array  # int64 [streets]: first cell of a street's rows
     width: Array  # int64 [streets]: cells of a row

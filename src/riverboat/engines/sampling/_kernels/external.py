@@ -57,7 +57,7 @@ class TraversalNotes(NamedTuple):
     sigma: Array  # float32 [slots]: the traverser's strategy
     value: Array  # float32 [slots]: value of the traverser
     cut: Array  # uint64 [cuts]: decisions after the last street of a traversal
-    sign: Array  # float32 [SIGNS · traversals]: factors on pay-offs after a fold and at a showdown, by street
+    sign: Array  # float32 [SIGNS · traversals]: factors on payoffs after a fold and at a showdown, by street
 
 
 class NoteLengths(NamedTuple):
@@ -123,7 +123,7 @@ def visit_node(game, cells, rows, k, node, slot, traversal, last, f, n):
 
 @inline_optimized
 def set_payoff_signs(block, k, traversal, f):
-    """Set the factors on the pay-offs of deal k of a block for a traversal."""
+    """Set the factors on the payoffs of deal k of a block for a traversal."""
     gain = np.float32(1 - 2 * (traversal & 1))
     for street in range(STREETS):
         f.sign[SIGNS * traversal + street] = gain
@@ -132,7 +132,7 @@ def set_payoff_signs(block, k, traversal, f):
 
 @inline_optimized
 def begin_traversals(game, cells, block, begin, deals, root, last, f):
-    """Record the root for both traversals of each deal of a group, with the factors on pay-offs. Return the lengths."""
+    """Record the root for both traversals of each deal of a group, with the factors on payoffs. Return the lengths."""
     n = NoteLengths(np.int64(0), np.int64(0), np.int64(0))
     for w in range(2 * deals):
         set_payoff_signs(block, begin + (w >> 1), w, f)
@@ -299,7 +299,7 @@ def prepare_group(game, look, seed, first, count, rule, block):
 
 @inline_optimized
 def exchange_copy(cells, hot, mine):
-    """Add the changes of a thread's copy to the first street, and take over those of other threads.
+    """Add the changes of a thread's copy to the tables of the first street, and take over those of other threads.
 
     The copy begins at `mine`, followed by its state at the last exchange. Threads race here as everywhere.
     """

@@ -436,7 +436,7 @@ def gather_side_values(side, k, at, a, live, margin, f, d):
 
 @kernel
 def traverse_board(
-    game,  # SamplingGame, with pay-offs in units of side 0
+    game,  # SamplingGame, with payoffs in units of side 0
     hands,  # DeckHands
     b,  # BoardWorkspace
     key,

@@ -199,7 +199,7 @@ def public_chance_iterations(
 
 @inline
 def terminal_payoff(side, e, h, j):
-    """Return the pay-off of a terminal for hand h against hand j."""
+    """Return the payoff of a terminal for hand h against hand j."""
     if side.kind[e] == CONSTANT_PAYOFF:
         return side.pay[e, 0]
     row = side.row[e]

@@ -271,7 +271,7 @@ def terminal_values(
     values,  # float [rows, own hands] OUT
     values_row,  # row of values
 ):
-    """Compute counterfactual values of a terminal for the traverser's hands: O(n) except for MATRIX pay-offs."""
+    """Compute counterfactual values of a terminal for the traverser's hands: O(n) except for MATRIX payoffs."""
     terminal, at, values_row = U(terminal), U(at), U(values_row)
     low, high, opp_low, opp_high = U(span.low), U(span.high), U(span.opp_low), U(span.opp_high)
     kind, row = side.kind[terminal], U(side.row[terminal])
