@@ -1,1 +1,1 @@
-"""Reports for people: plots of abstractions, runs, agents and explanations."""
+"""Page of the ledger, and data of plots of strength and card abstractions."""

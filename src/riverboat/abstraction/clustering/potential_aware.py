@@ -261,7 +261,7 @@ def ground_distances(centres: Array, metric: str = "emd") -> GroundDistances:
 
 
 def ground_distances_from_matrix(distance: Array, anchors: int = 32) -> GroundDistances:
-    """Return ground distances for the earth mover's distance from a matrix of distances between clusters, such as their means.
+    """Return ground distances for the earth mover's distance from a matrix of distances between clusters.
 
     Parameters
     ----------
