@@ -380,8 +380,7 @@ def _private_buckets(work: _AbstractionBuild, street: str, recipe: StreetRecipe)
         )  # fmt: skip
         parts.append(clusters)
         mass.append(weights.sum())
-        labels: Array = clusters.labels[0].astype(np.int32)
-        return labels
+        return np.asarray(clusters.labels[0].astype(np.int32))
 
     layers, hands = int((public.flop_counts(cards) > 0).sum(axis=1).max()), CANONICAL_HANDS[street]
     dtype = np.uint16 if recipe.buckets * count < 1 << 16 else np.int32

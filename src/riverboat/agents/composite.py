@@ -157,8 +157,7 @@ class MixtureAgent(CompositeAgent):
         priors = self.mixture_weights(public_states, np.full(len(public_states), seat))
         used = [k for k in range(len(self.parts)) if (priors[:, k] > 0).any()]
         parts = [priors[:, k, None] * reach_probabilities(self._part_policy(k), public_states, seat) for k in used]
-        total: Array = np.sum(parts, axis=0)
-        return total
+        return np.asarray(np.sum(parts, axis=0))
 
     def _posterior_weights(
         self, public_states: PublicStates, actor: Array, weights: Array, used: list[int], draw: Array | None

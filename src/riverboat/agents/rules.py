@@ -72,8 +72,7 @@ class RuleAgent:
         uniform = _uniform_numbers(self.seed, observations.hand, observations.length)
         chosen = (np.cumsum(probabilities, axis=1) <= uniform[:, None]).sum(axis=1)
         last = probabilities.shape[1] - 1 - (probabilities[:, ::-1] > 0).argmax(axis=1)  # guards against rounding
-        actions: Array = moves[np.arange(len(observations)), np.minimum(chosen, last)].astype(np.int32)
-        return actions
+        return np.asarray(moves[np.arange(len(observations)), np.minimum(chosen, last)].astype(np.int32))
 
     def probabilities(self, observations: Observations) -> list[ActionProbabilities]:
         """Return actions and their probabilities; actions of the rule list that become the same legal action are merged."""
@@ -160,5 +159,4 @@ def _uniform_numbers(seed: int, hands: Array, lengths: Array) -> Array:
             z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
             z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
             z = z ^ (z >> np.uint64(31))
-    uniform: Array = (z >> np.uint64(11)).astype(float) / 2.0**53
-    return uniform
+    return (z >> np.uint64(11)).astype(float) / 2.0**53

@@ -213,8 +213,7 @@ def card_masks(cards: Array) -> Array:
     >>> card_masks(np.array([[0, 1], [0, 51]])).tolist()
     [3, 2251799813685249]
     """
-    masks: Array = np.bitwise_or.reduce(np.uint64(1) << cards.astype(np.uint64), axis=-1)
-    return masks
+    return np.asarray(np.bitwise_or.reduce(np.uint64(1) << cards.astype(np.uint64), axis=-1))
 
 
 @dataclass(frozen=True)
@@ -330,8 +329,7 @@ class Deck:
         position = np.full(256, -1, np.int64)
         position[self.cards] = np.arange(len(self.cards))
         ordered = np.sort(position[cards], axis=1)
-        indices: Array = ordered[:, 0] if self.hole == 1 else ordered[:, 1] * (ordered[:, 1] - 1) // 2 + ordered[:, 0]
-        return indices
+        return ordered[:, 0] if self.hole == 1 else ordered[:, 1] * (ordered[:, 1] - 1) // 2 + ordered[:, 0]
 
 
 FULL_DECK = Deck()

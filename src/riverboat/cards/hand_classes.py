@@ -90,8 +90,7 @@ class _HandClassRules(NamedTuple):
 
     def beaten(self, made: Array, by: str) -> Array:
         """Return which made hands, as indices of MADE_HANDS, lose to the hand `by`."""
-        worse: Array = np.array([self.order.index(name) > self.order.index(by) for name in MADE_HANDS])[made]
-        return worse
+        return np.array([self.order.index(name) > self.order.index(by) for name in MADE_HANDS])[made]
 
 
 class HandClasses(NamedTuple):
@@ -161,8 +160,7 @@ def classify_batch(hands: Array, boards: Array, deck: Deck = FULL_DECK) -> HandC
 
 def _count_values(values: Array, kinds: int) -> Array:
     """Count each value in each row. int64 [n, values] -> int64 [n, kinds]"""
-    counts: Array = (values[:, :, None] == np.arange(kinds)).sum(axis=1)
-    return counts
+    return np.asarray((values[:, :, None] == np.arange(kinds)).sum(axis=1))
 
 
 def _made_hands(ranks: Array, suits: Array, on_board: Array, boards: Array, game: _HandClassRules) -> Array:
@@ -210,8 +208,7 @@ def _made_hands(ranks: Array, suits: Array, on_board: Array, boards: Array, game
         "high card": np.ones(len(ranks), bool),
     }
     first = np.stack([kind[name] for name in game.order]).argmax(axis=0)
-    made: Array = np.array([MADE_HANDS.index(name) for name in game.order], np.int8)[first]
-    return made
+    return np.asarray(np.array([MADE_HANDS.index(name) for name in game.order], np.int8)[first])
 
 
 def _flush_draws(ranks: Array, suits: Array, boards: Array, game: _HandClassRules) -> tuple[Array, Array]:
@@ -251,8 +248,7 @@ def _straight_draws(ranks: Array, on_board: Array, game: _HandClassRules) -> tup
 
 def _rank_bits(ranks: Array, where: Array) -> Array:
     """Return the selected ranks of the last axis as bits of a number."""
-    bits: Array = np.bitwise_or.reduce(np.where(where, 1 << ranks, 0), axis=-1)
-    return bits
+    return np.asarray(np.bitwise_or.reduce(np.where(where, 1 << ranks, 0), axis=-1))
 
 
 def _with_low_ace(bits: Array, lowest: int) -> Array:
@@ -262,5 +258,4 @@ def _with_low_ace(bits: Array, lowest: int) -> Array:
 
 def _has_straight(bits: Array, game: _HandClassRules) -> Array:
     run = _with_low_ace(bits, game.lowest)
-    five: Array = (run & run >> 1 & run >> 2 & run >> 3 & run >> 4) != 0
-    return five
+    return np.asarray((run & run >> 1 & run >> 2 & run >> 3 & run >> 4) != 0)

@@ -533,5 +533,4 @@ def compatible_weights(weights: Array, hands: Array = HAND_CARDS) -> Array:
     hole = hands.shape[1]
     by_card = np.bincount(hands.ravel(), np.repeat(weights, hole), minlength=52)
     # Inclusion-exclusion: a hand itself is subtracted once for each of its cards.
-    left: Array = np.maximum(weights.sum() - by_card[hands].sum(axis=1) + (hole - 1) * weights, 0.0)
-    return left
+    return np.asarray(np.maximum(weights.sum() - by_card[hands].sum(axis=1) + (hole - 1) * weights, 0.0))

@@ -206,8 +206,7 @@ class BoardTree:
     def _table_sizes(self) -> Array:
         """Return the number of table entries of each player on each board. int64 [boards, 2]"""
         street = np.repeat(np.arange(self.streets), np.diff(self.street_start))
-        sizes: Array = self.forest.slots[street].astype(np.int64) * self.rows
-        return sizes
+        return self.forest.slots[street].astype(np.int64) * self.rows
 
     def _map_rows(self, b: int, up: Array, down: Array, down_at: Array) -> None:
         """Map the rows of a board to its parent, and the rows of the parent to this board."""

@@ -447,5 +447,4 @@ def _weighted_percentiles(values: Array, weight: Array) -> Array:
     """Return the share of the weight below each value, plus half of the weight equal to it. float64, from 0 to 1"""
     distinct, where = np.unique(values, return_inverse=True)
     mass = np.bincount(where, weight, minlength=len(distinct))
-    shares: Array = (np.cumsum(mass) - mass / 2)[where] / mass.sum()
-    return shares
+    return np.asarray((np.cumsum(mass) - mass / 2)[where] / mass.sum())

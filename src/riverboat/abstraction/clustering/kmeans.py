@@ -785,8 +785,7 @@ def earth_movers_distance(first: Array, second: Array) -> Array:
     carried = np.cumsum(first - second, axis=-1)
     if np.abs(carried[..., -1]).max(initial=0.0) > 1e-9 * max(1.0, float(np.abs(first).sum(axis=-1).max(initial=0.0))):
         raise InputError("histograms of different mass: normalize them first")
-    distance: Array = np.abs(carried[..., :-1]).sum(axis=-1)
-    return distance
+    return np.asarray(np.abs(carried[..., :-1]).sum(axis=-1))
 
 
 def euclidean_distance(first: Array, second: Array) -> Array:
@@ -807,5 +806,4 @@ def euclidean_distance(first: Array, second: Array) -> Array:
     >>> float(euclidean_distance([0, 0], [3, 4]))
     5.0
     """
-    distance: Array = np.sqrt(np.square(np.asarray(first, float) - np.asarray(second, float)).sum(axis=-1))
-    return distance
+    return np.asarray(np.sqrt(np.square(np.asarray(first, float) - np.asarray(second, float)).sum(axis=-1)))

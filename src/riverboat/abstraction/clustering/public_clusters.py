@@ -167,8 +167,7 @@ def public_distances(table: Array, threads: int = 1, progress: ProgressCallback 
 
     map_chunks(work, len(table), threads, progress, chunk=4 * kernels.OVERLAP_BLOCK)
     common = np.triu(common) + np.triu(common, 1).T
-    distance: Array = (totals[0] - common) / totals[0]
-    return distance
+    return np.asarray((totals[0] - common) / totals[0])
 
 
 # --- clustering public states -----------------------------------------------------------------------
@@ -443,8 +442,7 @@ class PublicBuckets:
         boards
             Boards of the number of cards that the public buckets have.
         """
-        buckets: Array = np.asarray(self.labels)[board_index(boards, self.deck)]
-        return buckets
+        return np.asarray(self.labels)[board_index(boards, self.deck)]
 
     def flop_counts(self, cards: int) -> Array:
         """Count the flops inside each canonical board in each public bucket. uint8 [boards, count]

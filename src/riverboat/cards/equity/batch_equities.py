@@ -66,14 +66,12 @@ class BatchShowdown:
     def _disjoint_pairs(self) -> Array:
         """Whether two hands share no card. bool [hands, hands]"""
         mask = self.kernel_hands.mask
-        disjoint: Array = (mask[:, None] & mask) == 0
-        return disjoint
+        return np.asarray((mask[:, None] & mask) == 0)
 
     def live_hands(self, board: tuple[int, ...]) -> Array:
         """Return which hands a board does not block. bool [hands]"""
         taken = np.uint64(sum(1 << card for card in board))
-        live: Array = (self.kernel_hands.mask & taken) == 0
-        return live
+        return np.asarray((self.kernel_hands.mask & taken) == 0)
 
     def count_hand_pairs(self, board: int) -> int:
         """Return the number of disjoint pairs of hands on a board of `board` cards."""
@@ -152,14 +150,12 @@ class BatchShowdown:
         out = np.zeros((self.deck.num_hands,) * 2, np.int16)
         kernels.count_pair_margins(above, below, out)
         half = out.astype(np.float32) / np.float32(len(boards) * self._live_runout_share(len(board)))
-        margins: Array = (half - half.T) * self._disjoint_pairs
-        return margins
+        return (half - half.T) * self._disjoint_pairs
 
     @cached_property
     def _preflop_margins(self) -> Array:
         group = starting_hand_classes()
-        margins: Array = (2 * preflop_equities() - 1)[np.ix_(group, group)].astype(np.float32) * self._disjoint_pairs
-        return margins
+        return np.asarray((2 * preflop_equities() - 1)[np.ix_(group, group)].astype(np.float32) * self._disjoint_pairs)
 
     def wins_from_margins(self, margins: Array, ranges: Array) -> Array:
         """Compute `wins` from the margins of all pairs. float64 [n, hands] -> float64 [n, hands]"""

@@ -517,5 +517,4 @@ def count_class_pairs() -> Array:
     a, b = _HAND_CARDS[:, 0], _HAND_CARDS[:, 1]
     share_card = (a[:, None] == a) | (a[:, None] == b) | (b[:, None] == a) | (b[:, None] == b)
     one_hot = np.eye(169, dtype=np.int64)[group]
-    pairs: Array = one_hot.T @ (~share_card).astype(np.int64) @ one_hot
-    return pairs
+    return np.asarray(one_hot.T @ (~share_card).astype(np.int64) @ one_hot)

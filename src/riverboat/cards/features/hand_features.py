@@ -588,8 +588,7 @@ def board_hand_strengths(board: Iterable[int], deck: Deck = FULL_DECK) -> Array:
     [0.125, 0.125, 0.0, 1.0, 0.625, 0.625]
     """
     cards = [*board]
-    shares: Array = board_wins(cards, deck) / (2 * comb(len(deck.cards) - len(cards) - deck.hole, deck.hole))
-    return shares
+    return board_wins(cards, deck) / (2 * comb(len(deck.cards) - len(cards) - deck.hole, deck.hole))
 
 
 def hand_strengths_on_boards(holes: Array, boards: Array, deck: Deck = FULL_DECK) -> Array:
@@ -624,5 +623,4 @@ def hand_strengths_on_boards(holes: Array, boards: Array, deck: Deck = FULL_DECK
     out, board_cards = np.empty((len(holes), 2), np.int64), boards.shape[1]
     arrays = np.ascontiguousarray(holes, np.uint8), np.ascontiguousarray(boards, np.uint8)
     kernels.hand_strength_batch(hand_strength_tables(deck, (board_cards,)), 0, *arrays, board_cards, out)
-    shares: Array = out[:, 0] / out[:, 1]
-    return shares
+    return out[:, 0] / out[:, 1]

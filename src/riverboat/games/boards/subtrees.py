@@ -129,5 +129,4 @@ def _payoffs(tree: ActionTree, source: Array, showdown: Array) -> Array:
     won = tree.payoff[source].astype(np.float64)
     wins = np.array([1.0, 0.0, -1.0])
     first = won[:, None] * np.where(showdown[:, None], wins, 1.0)
-    pay: Array = np.stack([first, -first], axis=2) + tree.spent[source[0]]
-    return pay
+    return np.asarray(np.stack([first, -first], axis=2) + tree.spent[source[0]])

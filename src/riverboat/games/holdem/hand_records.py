@@ -71,8 +71,7 @@ class HandRecords:
         """Return in which hands a player plays. bool [n]"""
         if name not in self.names:
             raise InputError(f"player {name!r}: plays in none of these {len(self):,} hands")
-        played: Array = (self.player == self.names.index(name)).any(axis=1)
-        return played
+        return np.asarray((self.player == self.names.index(name)).any(axis=1))
 
     def seat_of(self, name: str) -> Array:
         """Return the seat of a player in each hand, -1 where it does not play. int8 [n]"""

@@ -86,8 +86,7 @@ class PublicStates:
     @property
     def street(self) -> Array:
         """Betting round; after a called all-in, the round of the call. int64 [n]"""
-        streets: Array = self.states[:, 3]
-        return streets
+        return self.states[:, 3]
 
     @cached_property
     def live_hands(self) -> Array:
