@@ -470,9 +470,8 @@ def _compile_histories(
     actor, width, infoset, data = (column(kind) for kind in "bhiq")
     infosets: dict[str, tuple[int, int, tuple[str, ...]]] = {}  # number, player and actions by name
     chances: dict[tuple[tuple[str, ...], tuple[float, ...]], int] = {}
-    chance: list[float] = []
-    outcome_labels: list[str] = []
     payoffs: dict[tuple[float, ...], int] = {}
+    build = HistoryTreeBuilder()
 
     def at_chance(state: HistoryState, node: int, labels: tuple[str, ...]) -> int:
         probabilities = tuple(float(p) for p in state.probabilities())
@@ -481,9 +480,7 @@ def _compile_histories(
             raise InputError(f"{game.name}: chance at node {node} has probabilities {probabilities} for {labels}")
         key = labels, probabilities
         if key not in chances:
-            chances[key] = len(chance)
-            chance.extend(probabilities)
-            outcome_labels.extend(labels)
+            chances[key] = build.add_outcomes(np.array(probabilities), labels)
         return chances[key]
 
     def at_decision(state: HistoryState, who: int, labels: tuple[str, ...]) -> int:
@@ -530,10 +527,8 @@ def _compile_histories(
 
     end = tree_layout.traverse_preorder(root, visit)
     info = [(name, actions) for name, (_, _, actions) in infosets.items()]
-    lists = zip(("actor", "end", "width", "data", "key"), (actor, end, width, data, infoset), strict=True)
-    columns = {name: np.asarray(numbers) for name, numbers in lists}
-    pays, shares = np.array(list(payoffs), float).reshape(-1, game.players), np.asarray(chance, float)
-    return assemble_tree(game.name, game.unit, columns, pays, shares, lambda _: info, outcome_labels)[0]
+    build.append(*map(np.asarray, (actor, end, width, data, infoset)))
+    return build.assemble(game.name, game.unit, np.array(list(payoffs)).reshape(-1, game.players), lambda _: info)[0]
 
 
 def _split_infosets(tree: HistoryTree, player: int) -> tuple[Treeplex, Array]:
@@ -584,7 +579,7 @@ class HistoryTreeBuilder:
     """
 
     def __init__(self, chance: Sequence[Array] = (), labels: Iterable[str] = ()) -> None:
-        self.columns: dict[str, list[Array]] = {name: [] for name in ("actor", "end", "width", "data", "key")}
+        self.columns: tuple[list[Array], ...] = ([], [], [], [], [])  # actor, end, width, data, key
         self.chance, self.labels = [*chance], [*labels]
         self.size = 0
         self.closed_ends: dict[int, int] = {}  # ends of single nodes
@@ -595,9 +590,10 @@ class HistoryTreeBuilder:
         Parameters
         ----------
         *columns
-            Actor, end, width, data and key of each node, see `assemble_tree`.
+            Actor, end, width, data and key of each node, see `TreeNodes`. The key identifies an information set and is
+            negative except at decisions, whose data is ignored.
         """
-        for parts, numbers in zip(self.columns.values(), columns, strict=True):
+        for parts, numbers in zip(self.columns, columns, strict=True):
             parts.append(numbers)
         self.size += len(columns[0])
 
@@ -659,7 +655,7 @@ class HistoryTreeBuilder:
     def assemble(
         self, name: str, unit: str, payoffs: Array, info: Callable[[Array], list[tuple[str, tuple[str, ...]]]]
     ) -> tuple[HistoryTree, Array]:
-        """Build the tree by `assemble_tree`.
+        """Build the tree, with information sets numbered by their first visit.
 
         Parameters
         ----------
@@ -670,11 +666,32 @@ class HistoryTreeBuilder:
         payoffs
             Payoffs of the players at the terminals. float64 [payoffs, players]
         info
-            Function that returns the name and the actions of the information sets with some keys.
+            Function that returns the name and the actions of the information sets with some keys, called on first use.
+
+        Returns
+        -------
+        tuple[HistoryTree, Array]
+            The tree, and the key of each information set.
+
+        Examples
+        --------
+        One decision between payoffs of 1 and -1:
+
+        >>> builder = HistoryTreeBuilder()
+        >>> builder.append(*map(np.array, ([0, -2, -2], [3, 2, 3], [2, 0, 0], [0, 0, 1], [7, -1, -1])))
+        >>> payoffs = np.array([[1.0, -1.0], [-1.0, 1.0]])
+        >>> tree, keys = builder.assemble("bet", "chips", payoffs, lambda keys: [("root", ("l", "r"))])
+        >>> tree.infoset_count, tree.action_count, keys
+        (1, 2, array([7]))
         """
-        columns = {part: np.concatenate(arrays) for part, arrays in self.columns.items()}
-        columns["end"][list(self.closed_ends)] = list(self.closed_ends.values())
-        return assemble_tree(name, unit, columns, payoffs, np.concatenate(self.chance), info, self.labels)
+        actor, end, width, data, key = map(np.concatenate, self.columns)
+        end[list(self.closed_ends)] = list(self.closed_ends.values())
+        keys, infoset, first = number_by_first_visit(key)
+        data, decisions = data.astype(np.int64), infoset >= 0
+        data[decisions] = (np.cumsum(width[first], dtype=np.int64) - width[first])[infoset[decisions]]
+        nodes = TreeNodes(actor.astype(np.int8), end.astype(np.int32), width.astype(np.int16), data)
+        parts = infoset, nodes.actor[first], payoffs, np.concatenate([np.zeros(0), *self.chance])
+        return HistoryTree(name, unit, nodes, *parts, lambda: info(keys), tuple(self.labels)), keys
 
 
 def unroll(tree: PublicTree) -> HistoryTree:
@@ -790,58 +807,3 @@ def number_by_first_visit(key: Array) -> tuple[Array, Array, Array]:
     numbers = np.full(len(key), -1, np.int32)
     numbers[nodes] = number[inverse]
     return keys[order], numbers, nodes[first[order]]
-
-
-def assemble_tree(
-    name: str,
-    unit: str,
-    columns: dict[str, Array],
-    payoffs: Array,
-    chance: Array,
-    info: Callable[[Array], list[tuple[str, tuple[str, ...]]]],
-    labels: Sequence[str],
-) -> tuple[HistoryTree, Array]:
-    """Build a tree from columns of its nodes, with information sets numbered by their first visit.
-
-    Parameters
-    ----------
-    name
-        Name of the game.
-    unit
-        Unit of the payoffs.
-    columns
-        Columns `actor`, `end`, `width` and `data`, see `TreeNodes`, and `key`, which identifies an information set and is
-        negative except at decisions. The data of decisions is ignored.
-    payoffs
-        Payoffs of the players at the terminals. float64 [payoffs, players]
-    chance
-        Probability of each chance outcome. float64 [outcomes]
-    info
-        Function that returns the name and the actions of the information sets with some keys, called on first use.
-    labels
-        Labels of the chance outcomes.
-
-    Returns
-    -------
-    tuple[HistoryTree, Array]
-        The tree, and the key of each information set.
-
-    Examples
-    --------
-    One decision between payoffs of 1 and -1:
-
-    >>> node = {"actor": [0, -2, -2], "end": [3, 2, 3], "width": [2, 0, 0], "data": [0, 0, 1], "key": [7, -1, -1]}
-    >>> columns = {name: np.array(column) for name, column in node.items()}
-    >>> payoffs = np.array([[1.0, -1.0], [-1.0, 1.0]])
-    >>> tree, keys = assemble_tree("bet", "chips", columns, payoffs, np.zeros(0), lambda keys: [("root", ("l", "r"))], ())
-    >>> tree.infoset_count, tree.action_count, keys
-    (1, 2, array([7]))
-    """
-    keys, infoset, first = number_by_first_visit(columns["key"])
-    ends = np.cumsum(columns["width"][first], dtype=np.int64)
-    data, decisions = columns["data"].astype(np.int64), infoset >= 0
-    data[decisions] = (ends - columns["width"][first])[infoset[decisions]]
-    shape = zip(("actor", "end", "width"), (np.int8, np.int32, np.int16), strict=True)
-    nodes = TreeNodes._make((*(columns[part].astype(kind) for part, kind in shape), data))
-    owner = nodes.actor[first]
-    return HistoryTree(name, unit, nodes, infoset, owner, payoffs, chance, lambda: info(keys), tuple(labels)), keys
