@@ -1,1 +1,1 @@
-"""Card abstraction and action abstraction: hands to buckets, bet sizes to menus, and translation."""
+"""Card abstraction (maps from hands to buckets, their recipes and builds) and action translation."""

@@ -4,8 +4,8 @@ A bucket map `bucket(player, hand, board)` gives what a player still observes, f
 public cards so far. An information set consists of the player's buckets, round by round, and all actions; public cards
 are observed only through the buckets. Without `perfect_recall` only the bucket of the current round counts.
 
-The result is a history game: it compiles to a `HistoryTree` and is solved there. `riverboat.strategies.lifting` maps the
-strategy back to the public tree.
+The result is a history game: it compiles to a `HistoryTree` and is solved there. `riverboat.strategies.lifting` maps
+the strategy back to the public tree.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ import numpy as np
 from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL, ComparisonPayoff, ConstantPayoff, PublicGame, PublicState
 
+# (player, hand, public cards so far) -> bucket
 BucketMap: TypeAlias = Callable[[int, str, tuple[str, ...]], str]
 
 
 @dataclass(frozen=True, eq=False)
 class BucketedGame:
-    """A public game with a card abstraction."""
+    """History game in which the players of a public game observe buckets instead of cards."""
 
     game: PublicGame
     bucket: BucketMap
@@ -35,12 +36,12 @@ class BucketedGame:
 
     @property
     def name(self) -> str:
-        """Name of the game and the abstraction."""
+        """Name of the original game and `label`, the name of the abstraction."""
         return f"{self.game.name}, {self.label}"
 
     @property
     def unit(self) -> str:
-        """Unit of the original game."""
+        """Unit of payoffs, that of the original game."""
         return self.game.unit
 
     def root(self) -> _BucketedState:
@@ -69,7 +70,7 @@ class _BucketedState:
         return CHANCE if self.hands is None else self.public.actor
 
     def _chance_outcomes(self) -> list[tuple[str, float, int]]:
-        """Return label, probability and index of the outcomes that these hands do not exclude."""
+        """Return label, probability and index of each chance outcome that the dealt hands allow."""
         game = self.bucketed_game.game
         if self.hands is None:
             joint = game.deal.joint()

@@ -1,10 +1,10 @@
 """Build a card abstraction from its recipe, stage by stage.
 
-A stage is one feature table, the public buckets, or the buckets of one street. Feature tables are cached for all recipes
-(`riverboat.abstraction.clustering.features`). The other stages are stored next to the result until it is complete, so that
-a stopped build resumes with the stage it was in. Later streets are built first, because potential-aware clustering
-compares hands by the clusters of the next street (Johanson et al. 2013; Ganzfried & Sandholm 2014). Only percentile
-buckets are built from the first street on.
+A stage is one feature table, the public buckets, or the buckets of one street. Feature tables are cached for all
+recipes (`riverboat.abstraction.clustering.features`). The other stages are stored next to the result until it is
+complete, so that a stopped build resumes with the stage it was in. Later streets are built first, because
+potential-aware clustering compares hands by the clusters of the next street (Johanson et al. 2013; Ganzfried & Sandholm
+2014). Only percentile buckets are built from the first street on.
 """
 
 from __future__ import annotations
@@ -128,7 +128,10 @@ class _AbstractionBuild:
             self.progress(self.stage, min(1.0, share))
 
     def prepare_folder(self, out: Path, resume: bool) -> None:
-        """Check the folders of the result and of the stages before the build starts."""
+        """Create the folder of the stages.
+
+        Raises InputError if the result exists, its folder holds other files, or stages are left over without `resume`.
+        """
         if (out / artifacts.MANIFEST).is_file():
             raise InputError(f"{out}: an abstraction exists already; choose another folder, or delete it first")
         if out.exists() and not (out / artifacts.MANIFEST).is_file() and any(out.iterdir()):
@@ -139,7 +142,7 @@ class _AbstractionBuild:
         artifacts.discard_leftovers(self.folder)
 
     def run_stage(self, name: str) -> None:
-        """Run a stage, or load it if it has been completed before."""
+        """Run a stage, or load it if it has been completed before, and add it to `finished_stages`."""
         buckets = self._load_stage(name)
         if buckets is None:
             started = time.perf_counter()
@@ -169,7 +172,7 @@ class _AbstractionBuild:
         return buckets
 
     def load_features(self, street: str, method: str) -> Array:
-        """Return the features by which the hands of a street are compared."""
+        """Load the features of all hands of a street for a clustering method. [canonical hands, d]"""
         name = feature_table(street, method)
         if name not in self.loaded_features:
             rows = features.load_feature_table(name, self.threads)[method]
@@ -178,7 +181,7 @@ class _AbstractionBuild:
         return self.loaded_features[name]
 
     def stage_seed(self, name: str) -> int:
-        """Return a separate random seed for a stage."""
+        """Return the random seed of a stage, derived from the seed of the recipe."""
         return int(np.random.SeedSequence((self.recipe.seed, _SEED_KEYS[name])).generate_state(1)[0])
 
     @property
@@ -228,10 +231,10 @@ def _cluster_hands(
     k: int,
     seed: int,
     report: Callable[[float], None],
-    # potential: clusters of the next street and their distances
+    # for `potential`: cluster of each canonical hand of the next street, and the distances between these clusters
     next_street: tuple[Array, potential_aware.GroundDistances] | None = None,
 ) -> StreetBuckets:
-    """Cluster hands of a street. Members are canonical indices."""
+    """Cluster hands of a street into k buckets by the method of a recipe, for one public bucket or the whole street."""
     sample = recipe.sample_size(k)
 
     def step(now: kmeans.KMeansStep) -> None:
@@ -301,7 +304,7 @@ def _ground_distances(
 
 
 def _strength_buckets(work: _AbstractionBuild, recipe: StreetRecipe) -> StreetBuckets:
-    """Cut the river hands into buckets of equal weight by strength: the table of strengths, and the cuts."""
+    """Make river buckets of equal weight by strength: `labels` are the strengths of hands, `cuts` divide them."""
     strength, weight = features.load_feature_table("strength")["strength"], features.deal_weights("river", work.threads)
     mass = np.zeros(MAX_STRENGTH + 1)
     for first in range(0, len(strength), 1 << 22):
@@ -332,7 +335,7 @@ def _strength_buckets(work: _AbstractionBuild, recipe: StreetRecipe) -> StreetBu
 
 
 def _base_buckets(work: _AbstractionBuild) -> StreetBuckets:
-    """Cluster the flop hands of the base abstraction, by which flops are compared."""
+    """Cluster all flop hands together: the base abstraction, by which flops are compared (Brown et al. 2015)."""
     assert work.recipe.public is not None
     recipe = StreetRecipe("histogram", work.recipe.public.base)
     weight, seed = features.deal_weights("flop", work.threads), work.stage_seed("base")
@@ -357,7 +360,7 @@ def _public_buckets(work: _AbstractionBuild) -> StreetBuckets:
 
 
 def _private_buckets(work: _AbstractionBuild, street: str, recipe: StreetRecipe) -> StreetBuckets:
-    """Cluster a street inside every public bucket (Algorithm 1)."""
+    """Cluster a street inside every public bucket (Brown, Ganzfried & Sandholm 2015, Algorithm 1)."""
     public = work.public
     assert public is not None
     cards, count = BOARD_CARDS[street], public.count

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
 
 NUM_NEIGHBOURS, NUM_MEMBERS = 5, 8
-SEED = 0  # members are drawn, the same ones every time
+SEED = 0  # default seed for drawing members, so that they are the same ones every time
 _CHUNK_HANDS = 1 << 14
 _CHUNKS_PER_SEARCH = 64  # similar hands are adjacent, so many chunks from all over the table are searched
 _MIN_CANDIDATES = 4096  # hands to draw from
@@ -44,7 +44,10 @@ _BAR_CHARACTERS = " ▁▂▃▄▅▆▇█"
 def sample_members(
     abstraction: CardAbstraction, street: int, bucket: int, count: int = NUM_MEMBERS, seed: int = SEED
 ) -> list[str]:
-    """Sample hands of a bucket as deals, by how often they are dealt. The same seed gives the same hands."""
+    """Sample at most `count` different hands of a bucket, in proportion to how often they are dealt.
+
+    Returns texts such as `KsJs on Td9d6h`. The same seed gives the same hands.
+    """
     buckets = abstraction.streets[street]
     if not 0 <= bucket < buckets.count:
         raise InputError(f"bucket {bucket}: the {STREETS[street]} has 0 to {buckets.count - 1:,}")
@@ -78,7 +81,7 @@ def _sort_board_by_street(abstraction: CardAbstraction, board: Array) -> list[in
 def _candidate_hands(
     abstraction: CardAbstraction, street: int, bucket: int, rng: np.random.Generator
 ) -> Iterator[Array]:
-    """Yield canonical hands that may be in a bucket, in batches from all over the table."""
+    """Yield canonical indices of hands that may be in a bucket, in batches; the table is read in random order."""
     buckets = abstraction.streets[street]
     if not buckets.labels.size:
         yield np.array([bucket])
@@ -105,13 +108,13 @@ def _candidate_hands(
 
 @dataclass(frozen=True)
 class NeighbourBucket:
-    """A bucket near another one."""
+    """A bucket whose centroid is near that of the explained bucket. Unknown values are None."""
 
     bucket: int
     distance: float  # between the centroids
-    share: float | None
-    strength: float | None
-    nearest: str | None
+    share: float | None  # of all deals
+    strength: float | None  # E[HS] of the centroid
+    nearest: str | None  # member nearest to the centroid, as a deal
 
 
 @dataclass(frozen=True)
@@ -122,27 +125,27 @@ class BucketPlacement:
     board: str
     method: str
     bucket: int
-    buckets: int
-    public: int | None
-    share: float | None  # of all deals
-    deals: float | None
-    unit: str  # of distances
-    spread: float | None  # of the bucket
+    buckets: int  # number of buckets of the street
+    public: int | None  # public bucket that contains the bucket
+    share: float | None  # share of all deals that the bucket has
+    deals: float | None  # number of deals in the bucket
+    unit: str  # unit of distances
+    spread: float | None  # mean distance of the bucket's hands to its centroid
     distance: float | None  # from the hand to its centroid
-    strength: float | None  # E[HS]
-    square: float | None  # E[HS²]
-    centre_strength: float | None
+    strength: float | None  # E[HS] of the hand
+    square: float | None  # E[HS²] of the hand
+    centre_strength: float | None  # E[HS] of the centroid
     histogram: tuple[float, ...]  # river strength of the hand, normalized
-    centre_histogram: tuple[float, ...]  # of the bucket; if hands have histograms
-    ochs: tuple[float, ...]  # strength against each group of starting hands
-    centre_ochs: tuple[float, ...]
-    nearest: str | None
-    farthest: str | None
+    centre_histogram: tuple[float, ...]  # the same of the centroid, if the hand has a histogram
+    ochs: tuple[float, ...]  # strength of the hand against each OCHS group of starting hands
+    centre_ochs: tuple[float, ...]  # the same of the centroid
+    nearest: str | None  # member nearest to the centroid, as a deal
+    farthest: str | None  # member farthest from the centroid
     neighbours: tuple[NeighbourBucket, ...]
-    members: tuple[str, ...]
-    value: int | None = None  # percentiles: the value that is cut
-    cuts: tuple[int, ...] = ()  # percentiles: the cuts
-    part: int | None = None  # percentiles: index of the part, from 0
+    members: tuple[str, ...]  # sample of the bucket's hands, as deals
+    value: int | None = None  # strength value by which hands were sorted; the following ones are for buckets with cuts
+    cuts: tuple[int, ...] = ()  # smallest value of each bucket but the lowest, of those with the same previous bucket
+    part: int | None = None  # index of the hand's bucket among these, from 0
 
 
 @dataclass(frozen=True)
@@ -152,11 +155,11 @@ class BucketExplanation:
     name: str
     hand: str
     board: str
-    public: int | None
+    public: int | None  # public bucket of the board
     streets: tuple[BucketPlacement, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields for JSON."""
+        """Return the explanation as a dictionary of its fields, for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -181,7 +184,7 @@ def explain_buckets(
     num_members: int = NUM_MEMBERS,
     seed: int = SEED,
 ) -> BucketExplanation:
-    """Explain the bucket of a hand on each street up to its board.
+    """Explain the bucket of a hand on each street up to its board: features, members, and the nearest other buckets.
 
     The board is in the order of the streets: `Td9d6h`, `Td9d6h2c`.
     """
@@ -211,7 +214,7 @@ def _explain_street(
     num_members: int,
     seed: int,
 ) -> BucketPlacement:
-    """Explain the bucket of a hand on one street."""
+    """Explain the bucket of a hand on street r; `buckets` are its buckets on all streets."""
     street, bucket, kind = abstraction.streets[r], int(buckets[r]), quality.centroid_kind(abstraction, r)
     sizes, strength = quality.bucket_sizes(abstraction, r), quality.mean_strengths(abstraction, r)
     features = _hand_features(abstraction, deal, kind)
@@ -242,7 +245,10 @@ def _explain_street(
 
 
 def _hand_features(abstraction: CardAbstraction, deal: HandAndBoard, kind: str) -> dict[str, Any]:
-    """Compute strength, histogram and OCHS of a hold'em hand; empty for other games, and where they would take long."""
+    """Compute the features of a hold'em hand: `strength` (E[HS]), `square` (E[HS²]), `histogram` and `ochs`.
+
+    They are None or empty in other games, before the flop without a cached table, and on streets that do not use them.
+    """
     out: dict[str, Any] = {"strength": None, "square": None, "histogram": (), "ochs": ()}
     hand, board = deal
     if abstraction.deck != FULL_DECK:
@@ -264,7 +270,7 @@ def _hand_features(abstraction: CardAbstraction, deal: HandAndBoard, kind: str) 
 
 
 class _CentroidDistances:
-    """Distances to the centroids of one street, restricted to the public bucket of a bucket."""
+    """Distances to centroids of street r; with public buckets, only to those in the public bucket of `bucket`."""
 
     def __init__(self, abstraction: CardAbstraction, r: int, bucket: int, kind: str) -> None:
         self.abstraction, self.r, self.bucket, self.kind = abstraction, r, bucket, kind
@@ -276,7 +282,7 @@ class _CentroidDistances:
         self.centre = self.centres[bucket - self.begin] if kind else np.zeros(0)
 
     def centroid_distances(self) -> Array:
-        """Return the distances of the bucket's centroid to all others. float [centroids]"""
+        """Return the distances of the bucket's centroid to centroids `begin` to `end` - 1. float [centroids]"""
         if self.kind == "potential":
             return self._greedy_distances(self.centre, self.centres)
         if self.kind == "histogram":
@@ -284,7 +290,7 @@ class _CentroidDistances:
         return euclidean_distance(self.centres, self.centre)
 
     def hand_distance(self, deal: HandAndBoard, features: Mapping[str, Any]) -> float | None:
-        """Return the distance of a hand to its centroid; None if it is not known."""
+        """Return the distance of a hand to the centroid of its bucket; None without centroids or features."""
         if self.kind == "potential":
             return float(self._greedy_distances(self._successor_histogram(deal), self.centre[None])[0])
         if self.kind == "strength" and features["strength"] is not None:
@@ -306,14 +312,17 @@ class _CentroidDistances:
         return np.asarray(potential_aware.to_dense(histogram, len(self.centre))[0])
 
     def _greedy_distances(self, histogram: Array, centres: Array) -> Array:
-        """Return the greedy distances of a histogram over the next street's buckets to centroids. float32 [centroids]"""
+        """Return greedy distances from a histogram over the next street's buckets to centroids. float32 [centroids]"""
         metric = "emd" if quality.centroid_kind(self.abstraction, self.r + 1) == "histogram" else "l2"
         ground = potential_aware.ground_distances(self._next_street_clusters()[1], metric)
         point, indices = potential_aware.to_sparse(histogram[None]), np.arange(len(centres))
         return potential_aware.greedy_distances(point, np.zeros_like(indices), centres, indices, ground)
 
     def _next_street_clusters(self) -> tuple[Array, Array]:
-        """Return the buckets of the next street, from 0, and their centroids: all, or those of the public bucket."""
+        """Return the cluster of each hand of the next street, and the centroids of these clusters.
+
+        With public buckets, only those inside the public bucket, numbered from 0; other hands have -1.
+        """
         made, after = self.abstraction, self.abstraction.streets[self.r + 1]
         public = quality.public_bucket_of(made, self.r, self.bucket)
         if public is None or made.public is None:
@@ -329,7 +338,7 @@ def _normalize(histograms: Array) -> Array:
 def _nearest_buckets(
     metric: _CentroidDistances, sizes: Array | None, strength: Array | None, count: int
 ) -> tuple[NeighbourBucket, ...]:
-    """Return the nearest other buckets that are not empty."""
+    """Return the `count` nearest other buckets that are not empty, from sizes and strengths of all buckets."""
     if not metric.kind or not count:
         return ()
     distances = metric.centroid_distances()
@@ -350,7 +359,11 @@ def _nearest_buckets(
 
 
 def _percentile_cuts(abstraction: CardAbstraction, r: int, deal: HandAndBoard, buckets: Array) -> dict[str, Any]:
-    """Return the value of a hand, the cuts and its part; empty if labels are buckets."""
+    """Return `value`, `cuts` and `part` of `BucketPlacement` for a hand; empty if the street has no cuts.
+
+    On a street with cuts, hands are sorted by a strength value and cut into buckets, all together or for each bucket of
+    the previous street (perfect recall).
+    """
     street = abstraction.streets[r]
     if not street.cuts.size:
         return {}
@@ -364,7 +377,7 @@ def _percentile_cuts(abstraction: CardAbstraction, r: int, deal: HandAndBoard, b
 
 
 def draw_bars(values: Iterable[float], top: float | None = None) -> str:
-    """Draw a line of bars with the height `top` or that of the highest; every positive value is visible."""
+    """Draw values as a line of bar characters; the highest bar stands for `top`, the largest value by default."""
     heights, steps = list(values), len(_BAR_CHARACTERS) - 1
     top = max([*heights, 1e-300]) if top is None else top
     return "".join(
@@ -373,7 +386,7 @@ def draw_bars(values: Iterable[float], top: float | None = None) -> str:
 
 
 def _render_placement(place: BucketPlacement) -> Iterator[RenderableType]:
-    """Render the bucket of a hand on one street."""
+    """Yield the lines and tables that show the bucket of a hand on one street in a terminal."""
     from rich.text import Text
 
     public_text = f" in public bucket {place.public}" if place.public is not None else ""
@@ -416,7 +429,7 @@ def _neighbour_row(n: NeighbourBucket) -> tuple[str, ...]:
 
 
 def _format_cuts(place: BucketPlacement) -> str:
-    """Format the value with the two adjacent cuts."""
+    """Format the strength value of a hand with the cuts below and above it."""
     assert place.part is not None
     edges = ["lowest", *map(str, place.cuts), "highest"]
     low, high = edges[place.part : place.part + 2]

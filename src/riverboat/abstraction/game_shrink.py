@@ -4,8 +4,8 @@ Two hands are equivalent on a complete board if they win, lose and tie against e
 they are equivalent if their continuations can be matched in equivalent pairs, that is, if they have equally many
 continuations of each kind. So kinds are computed from the last street to the first. Classes are then numbered from the
 first street to the last, each within its class of the previous street, which keeps perfect recall. This covers suit
-isomorphism and more: a card that can make neither a flush nor a straight is equal in any suit, and pairs are equivalent on
-many boards.
+isomorphism and more: a card that can make neither a flush nor a straight is equal in any suit, and pairs are equivalent
+on many boards.
 
 Rhode Island hold'em has 13, 205 and 1,774 classes; suit isomorphism alone leaves 13, 325 and 9,997.
 """
@@ -26,7 +26,7 @@ NO_CLASS = -1
 
 @dataclass(frozen=True, eq=False)
 class ShrunkGame:
-    """Equivalence classes of every street; impossible cards have NO_CLASS."""
+    """Equivalence classes of hands on three streets; impossible combinations of cards have NO_CLASS."""
 
     labels: tuple[Array, Array, Array]  # int64 [hand], [hand, first card], [hand, first, second]
     parents: tuple[Array, Array, Array]  # int64 [classes]: class on the previous street; zeros on the first street
@@ -39,9 +39,9 @@ class ShrunkGame:
 
 
 def showdown_counts(game: OneCardPoker) -> Array:
-    """Count the hands that each hand beats and ties on each board, as one number. int64 [hand, first card, second]
+    """Count the hands that each hand beats and ties on each board. int64 [hand, first card, second]
 
-    Impossible combinations have NO_CLASS.
+    Entries are beaten · cards of the deck + tied. Impossible combinations have NO_CLASS.
     """
     count = game.ranks * game.suits
     leaf = np.full((count,) * 3, NO_CLASS, np.int64)
@@ -58,14 +58,18 @@ def showdown_counts(game: OneCardPoker) -> Array:
 
 
 def shrink_game(game: OneCardPoker) -> ShrunkGame:
-    """Compute the equivalence classes of a game of three streets with one public card before the second and the third."""
+    """Compute the classes of GameShrink for a game of three streets with single public cards before the last two."""
     third = showdown_counts(game)
     second = _equivalence_kinds(third)
     return number_classes(_equivalence_kinds(second), second, third)
 
 
 def number_classes(first: Array, second: Array, third: Array) -> ShrunkGame:
-    """Number the classes from the kinds of each street."""
+    """Number the classes of each street inside those of the previous one.
+
+    Arguments have the kind of every hand on each street, a label that equivalent hands share. Shapes are those of
+    `labels`.
+    """
     start, parents0 = _classes_within_parents(np.zeros_like(first), first)
     middle, parents1 = _classes_within_parents(np.where(second >= 0, start[:, None], NO_CLASS), second)
     last, parents2 = _classes_within_parents(np.where(third >= 0, middle[:, :, None], NO_CLASS), third)
@@ -73,7 +77,7 @@ def number_classes(first: Array, second: Array, third: Array) -> ShrunkGame:
 
 
 def suit_classes(game: OneCardPoker) -> ShrunkGame:
-    """Compute the classes of hands that are equal up to a permutation of suits."""
+    """Compute the classes of hands by suit isomorphism alone, to compare with `shrink_game`."""
     count, suits = game.ranks * game.suits, game.suits
     card = np.arange(count)
     rank, suit = card // suits, card % suits
@@ -89,7 +93,10 @@ def suit_classes(game: OneCardPoker) -> ShrunkGame:
 
 
 def class_matchups(game: OneCardPoker, shrunk: ShrunkGame) -> tuple[Any, Any]:
-    """Compute how often two classes of the last street meet, and the win minus loss frequency. csr [classes, classes]"""
+    """Compute the frequency with which two classes of the last street meet, and the row's win minus loss frequency.
+
+    Both are shares of all deals. csr [classes, classes]
+    """
     count, classes = game.ranks * game.suits, shrunk.counts[-1]
     last, pairs, weights = shrunk.labels[-1], [], []
     for first in range(count):
@@ -113,7 +120,10 @@ def class_matchups(game: OneCardPoker, shrunk: ShrunkGame) -> tuple[Any, Any]:
 
 
 def _equivalence_kinds(later: Array) -> Array:
-    """Number the entries with equally many continuations of each kind along the last axis; NO_CLASS if there are none."""
+    """Return the kind of each hand, given the kinds of its continuations along the last axis.
+
+    Hands with equally many continuations of each kind have one kind; hands without any have NO_CLASS.
+    """
     rows = np.sort(later.reshape(-1, later.shape[-1]), axis=1)
     _, number = np.unique(rows, axis=0, return_inverse=True)
     number = number.reshape(-1)
@@ -122,7 +132,7 @@ def _equivalence_kinds(later: Array) -> Array:
 
 
 def _classes_within_parents(above: Array, kind: Array) -> tuple[Array, Array]:
-    """Number the classes of a kind within those of the previous street, and return the parent of each class."""
+    """Number the pairs of previous class (`above`) and kind; return each hand's class and each class's parent."""
     live = kind >= 0
     pairs, number = np.unique(np.stack([above[live], kind[live]], axis=1), axis=0, return_inverse=True)
     label = np.full(kind.shape, NO_CLASS, np.int64)

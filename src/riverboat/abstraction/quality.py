@@ -227,8 +227,8 @@ def centroid_kind(abstraction: CardAbstraction, street: int) -> str:
     Returns
     -------
     str
-        `histogram` of river strength, `potential` (over the buckets of the next street), `ochs`, `strength`, or an empty
-        text without centroids.
+        `histogram` of river strength, `potential` (over the buckets of the next street), `ochs`, `strength`, or an
+        empty text without centroids.
 
     Examples
     --------
@@ -509,7 +509,7 @@ class AbstractionReport:
     public: tuple[PublicBucketReport, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields for JSON."""
+        """Return the report as a dictionary of its fields, for JSON."""
         return asdict(self)
 
     def __getitem__(self, street: str) -> StreetReport:
@@ -587,7 +587,7 @@ def report_quality(abstraction: CardAbstraction, extremes: int = NUM_EXTREMES) -
 
 
 def _street_report(abstraction: CardAbstraction, r: int, extremes: int) -> StreetReport:
-    """Report the quality of one street."""
+    """Report the quality of street r, with its `extremes` tightest and widest buckets."""
     buckets, method = abstraction.streets[r], clustering_method(abstraction, r)
     sizes, spread = bucket_sizes(abstraction, r), np.asarray(buckets.spread, float)
     filled = sizes[sizes > 0] if sizes is not None else np.zeros(0)
@@ -678,7 +678,7 @@ def weighted_quantiles(values: Array, weights: Array, shares: Sequence[float]) -
 
 
 def _public_bucket_reports(abstraction: CardAbstraction) -> tuple[PublicBucketReport, ...]:
-    """Report the quality of each public bucket."""
+    """Report size, share, private buckets and sample boards of each public bucket."""
     public = abstraction.public
     if public is None:
         return ()
@@ -731,7 +731,7 @@ def sample_boards(labels: Array, times: Array, bucket: int, count: int = NUM_SAM
 
 
 def _finite(value: Any) -> float | None:
-    """Return a finite number, or None."""
+    """Return a value as a float; None if it is None or not finite."""
     return float(value) if value is not None and isfinite(float(value)) else None
 
 

@@ -5,7 +5,7 @@
     [public]                     # optional: public buckets of flops; the buckets below are then inside each of them
     buckets = 60
     base = 5000                  # flop clusters by which flops are compared
-    method = "sum"               # the paper's Algorithm 3; or mean, medoids; or groups = ["paired", "monotone"], by hand
+    method = "sum"               # Brown et al. 2015, Alg. 3; or mean, medoids; or groups = ["paired", "monotone"]
     [flop]                       # [preflop] is lossless (169 hands) by default
     method = "histogram"
     buckets = 5000
@@ -18,8 +18,9 @@
 
 Methods: `lossless`; `histogram` (k-means of strength histograms, earth mover's distance); `ochs` (k-means of strength
 against eight groups of opponent hands, river); `potential` (k-means of histograms over the buckets of the next street);
-`strength` (parts of equal weight by river strength); `percentile` (parts of each bucket of the previous street: perfect
-recall, on all streets or none). The module also estimates time and memory of each stage of a build.
+`strength` (hands sorted by river strength, buckets of equal weight); `percentile` (each bucket of the previous street
+is split into buckets of equal weight: perfect recall, on all streets or none). The module also estimates time and
+memory of each stage of a build.
 """
 
 from __future__ import annotations
@@ -52,9 +53,9 @@ METHOD_STREETS = {
 }
 
 
-DEFAULT_METRICS = {"histogram": "emd", "ochs": "l2"}  # distance by which hands are compared, by default
+DEFAULT_METRICS = {"histogram": "emd", "ochs": "l2"}  # default distance between hands in k-means, by method
 DISTANCES = ("emd", "l2")
-GROUPS_METHOD = "groups"  # method of public buckets that are defined by hand
+GROUPS_METHOD = "groups"  # method of public buckets that are defined manually, by flop textures
 
 
 @dataclass(frozen=True)
@@ -94,11 +95,11 @@ class StreetRecipe:
 
     @property
     def effective_metric(self) -> str:
-        """Distance by which hands are compared."""
+        """Distance between hands in k-means: `metric`, or the default of the method; empty for other methods."""
         return self.metric or DEFAULT_METRICS.get(self.method, "")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entries of a TOML file; the default distance is left out."""
+        """Return the recipe as entries of its TOML section; an empty `metric` is left out."""
         return {key: value for key, value in asdict(self).items() if key != "metric" or value}
 
     def sample_size(self, buckets: int | None = None) -> int:
@@ -127,7 +128,7 @@ class PublicRecipe:
     method
         Objective of the clustering, one of `OBJECTIVES`; or `groups`.
     groups
-        Flop textures of groups that are defined by hand, such as `paired`; for method `groups` only.
+        Flop textures of manually defined groups, such as `paired`; for method `groups` only.
 
     Examples
     --------
@@ -143,7 +144,7 @@ class PublicRecipe:
 
     @property
     def manual(self) -> bool:
-        """Whether the groups are defined by hand, so that no base abstraction is needed."""
+        """Whether groups are defined manually by flop textures, so that no base abstraction is needed."""
         return self.method == GROUPS_METHOD
 
     def check(self) -> None:
@@ -164,7 +165,7 @@ class PublicRecipe:
             raise InputError(f"[public] base = {self.base}, restarts = {self.restarts}: must be at least 1")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entries of a TOML file; the paper's method is left out."""
+        """Return the recipe as entries of its TOML section; the default `method` and empty `groups` are left out."""
         entries = {**asdict(self), "groups": list(self.groups)}
         defaults = {"method": "sum", "groups": []}
         return {key: value for key, value in entries.items() if value != defaults.get(key)}
@@ -240,7 +241,7 @@ class AbstractionRecipe:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Number of buckets of each street, as far as it is known before the build."""
+        """Number of buckets of each street; an upper bound if a public bucket may have fewer hands than buckets."""
         out: list[int] = []
         for street, recipe in zip(STREETS, self.streets, strict=True):
             if recipe.method == "lossless":
@@ -253,7 +254,7 @@ class AbstractionRecipe:
         return tuple(out)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entries of a TOML file."""
+        """Return the recipe as entries of its TOML file: name, about, seed, and a table for each section."""
         entries: dict[str, Any] = {"name": self.name, "about": self.about, "seed": self.seed}
         if self.public is not None:
             entries["public"] = self.public.to_dict()
@@ -261,13 +262,13 @@ class AbstractionRecipe:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of everything that the result depends on, without names."""
+        """Hexadecimal SHA-256 of all entries that the result depends on: all but `name` and `about`."""
         entries = {key: value for key, value in self.to_dict().items() if key not in ("name", "about")}
         return hashlib.sha256(json.dumps(entries, sort_keys=True).encode()).hexdigest()
 
 
 def _check_street(street: str, recipe: StreetRecipe) -> None:
-    """Raise InputError for a street that cannot be built."""
+    """Raise InputError if the method does not support the street, or a number of its recipe is out of range."""
     where = f"[{street}]"
     check_name(f"method of {where}", recipe.method, METHOD_STREETS)
     if street not in METHOD_STREETS[recipe.method]:
@@ -381,7 +382,7 @@ def _parse_section(table: Any, kind: type[T], where: str) -> T:
 
 
 def _parse_public(table: Any) -> PublicRecipe:
-    """Parse the public buckets. Groups by hand determine the number of buckets."""
+    """Parse the [public] section; manually defined groups imply the method and the number of buckets."""
     public = _parse_section(table, PublicRecipe, "[public]")
     if public.groups:
         public = replace(public, method=table.get("method", GROUPS_METHOD))
@@ -395,7 +396,7 @@ def _parse_public(table: Any) -> PublicRecipe:
 # --- stages of a build, with estimates of time and memory -------------------------------------------
 
 FEATURE_DIMS = {"histogram": features.HISTOGRAM_BINS, "ochs": 8}
-# average number of public buckets, of sixty, among the flops that a board contains
+# average number of public buckets (of 60) that a board belongs to: those of all flops among its cards
 PUBLIC_BUCKETS_PER_BOARD = {"flop": 1.0, "turn": 3.5, "river": 8.0}
 
 
@@ -499,14 +500,14 @@ def feature_table(street: str, method: str) -> str:
 
 
 def _estimate_table(name: str) -> BuildStage:
-    """Estimate the time and memory of a feature table."""
+    """Estimate the time (0 if it is cached) and memory for computing a feature table."""
     table = features.FEATURE_TABLES[name]
     seconds = 0.0 if features.has_feature_table(name) else table.seconds
     return BuildStage(name, "table", seconds, int(1.3 * table.bytes), f"{name} features")
 
 
 def _estimate_street(name: str, street: str, recipe: StreetRecipe, num_public: int, about: str) -> BuildStage:
-    """Estimate the time and memory of the buckets of a street."""
+    """Estimate time and memory for clustering a street inside each of `num_public` public buckets (1 for none)."""
     hands, k = CANONICAL_HANDS[street], recipe.buckets
     if recipe.method in ("lossless", "strength"):
         return BuildStage(name, "buckets", 2.0 if recipe.method == "strength" else 0.1, 3 * hands, about)
@@ -527,17 +528,17 @@ def _estimate_street(name: str, street: str, recipe: StreetRecipe, num_public: i
 
 
 def _public_buckets_per_board(street: str, public: int) -> float:
-    """Estimate the number of public buckets among the flops that a board contains."""
+    """Estimate how many of `public` public buckets a board belongs to: those of all flops among its cards."""
     flops = comb({"flop": 3, "turn": 4, "river": 5}[street], 3)
     return min(PUBLIC_BUCKETS_PER_BOARD[street], public * (1 - (1 - 1 / public) ** flops))
 
 
-# Measured on one thread, in seconds, accurate within a factor of two. Seeding: for each number of the sample, times the
-# square root of the clusters. A pass over all hands: for a hand that keeps its cluster, and for one that searches its
-# cluster, times that root. Potential-aware: for each hand and cluster of a pass.
+# Seconds, measured on one thread, accurate within a factor of two. Seeding of k clusters costs SEEDING_SECONDS · √k for
+# each feature value of the sample. A pass costs STAY_SECONDS + SEARCH_SECONDS · √k for each hand: to check its bounds,
+# and to search its centroid. A potential-aware pass costs POTENTIAL_SECONDS for each hand and cluster.
 SEEDING_SECONDS = 5e-8
 STAY_SECONDS = {"histogram": 3e-7, "ochs": 6e-8}
 SEARCH_SECONDS = {"histogram": 1.7e-8, "ochs": 9e-9}
 POTENTIAL_SECONDS = 3.5e-8
 HISTOGRAM_ENTRY_BYTES = 16  # bytes of one histogram entry while histograms are built
-CUT_SECONDS = {"preflop": 0.1, "flop": 2.0, "turn": 3.0, "river": 30.0}  # to count values by sequence
+CUT_SECONDS = {"preflop": 0.1, "flop": 2.0, "turn": 3.0, "river": 30.0}  # to count values in each bucket sequence

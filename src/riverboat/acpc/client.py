@@ -2,8 +2,8 @@
 
     summary = play_client("127.0.0.1", 20000, read_game("nolimit-200bb"), lambda state: "c")
 
-The decision function gets a `MatchState` and returns `f`, `c` or `r300` (`r` in limit games). Lines that start with `#` or
-`;` are comments. The dealer closes the connection when the match is over.
+The decision function gets a `MatchState` and returns `f`, `c` or `r300` (`r` in limit games). Lines that start with `#`
+or `;` are comments. The dealer closes the connection when the match is over.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ClientSummary(NamedTuple):
     ignored
         Lines that are neither a state nor a comment.
     finished
-        False: the dealer left in the middle of a hand.
+        False if the dealer left in the middle of a hand.
 
     Examples
     --------
@@ -48,14 +48,14 @@ class ClientSummary(NamedTuple):
     100
     """
 
-    hands: int  # completed
-    decisions: int
+    hands: int  # completed hands
+    decisions: int  # actions sent
     ignored: int  # lines that are neither a state nor a comment
-    finished: bool  # False: the dealer left in the middle of a hand
+    finished: bool  # False if the dealer left in the middle of a hand
 
 
 class ConnectionLost(Exception):
-    """The peer has closed the connection, or a deadline has passed; the message is the reason."""
+    """Exception for a closed connection or a missed deadline: `kind` is `closed` or `timeout`."""
 
     def __init__(self, kind: str, reason: str) -> None:
         super().__init__(reason)

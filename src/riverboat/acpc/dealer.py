@@ -1,10 +1,11 @@
 """A dealer of the ACPC protocol, version 2.0.0: two programs connect by TCP and play a match.
 
-    result = run_match(read_game("nolimit-200bb"), 1000, seed=7, listeners=open_listeners((0, 0)), log=Path("match.log"))
+    rules = read_game("nolimit-200bb")
+    result = run_match(rules, 1000, seed=7, listeners=open_listeners((0, 0)), log=Path("match.log"))
 
-Player k connects to port k and sends `VERSION:2.0.0`. Both receive the state, as they may see it, before every action and at
-the end of every hand; the player to act sends the state back, followed by `:` and the action. Seats change after every
-hand: hand 0 has player 0 in seat 0. Cards only depend on the seed and the number of the hand.
+Player k connects to port k and sends `VERSION:2.0.0`. Both receive the state, as they may see it, before every action
+and at the end of every hand; the player to act sends the state back, followed by `:` and the action. Seats change after
+every hand: hand 0 has player 0 in seat 0. Cards only depend on the seed and the number of the hand.
 
 Errors are handled as by the competition's dealer:
 
@@ -12,9 +13,9 @@ Errors are handled as by the competition's dealer:
 - a raise below the minimum or above the maximum is clipped; an illegal raise, a fold with nothing to call, and an
   unreadable action become a call;
 - a version with another major number, or a larger minor one, ends the match before it begins;
-- a player who runs out of time or closes the connection ends the match. Finished hands are in the log, the unfinished one
-  is in a comment, and there is no SCORE. With `forfeit`, that player checks or folds from then on instead, and the match is
-  played to its end.
+- a player who runs out of time or closes the connection ends the match. Finished hands are in the log, the unfinished
+  one is in a comment, and there is no SCORE. With `forfeit`, that player checks or folds from then on instead, and the
+  match is played to its end.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _MOVE_PATTERN = re.compile(r"f|c|r[0-9]{0,15}")
 _DEAL_BLOCK = 1024  # hands dealt per block
 _LINGER_SECONDS = 0.5  # seconds for a player to read the last message
 _BySeat = tuple[str, str]
-PlayerCheck = Callable[[int], bool]
+PlayerCheck = Callable[[int], bool]  # whether the program of a player still runs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,15 +61,15 @@ class DealerLimits:
     Parameters
     ----------
     start
-        For both to connect and send their version; None: no limit.
+        Time for both to connect and send their version; None: no limit.
     answer
-        For one response.
+        Time for one response.
     hand
-        For all responses in a hand.
+        Time for all responses in a hand.
     average
-        Times the number of hands: for all responses in the match.
+        Mean time per hand: this times the number of hands is the time for all responses in the match.
     invalid
-        Most corrected actions; None: no limit.
+        Largest number of corrected actions; None: no limit.
 
     Raises
     ------
@@ -81,11 +82,11 @@ class DealerLimits:
     600.0
     """
 
-    start: float | None = 60.0  # for both to connect and send their version; None: no limit
-    answer: float = 600.0
-    hand: float = 600.0  # all responses in a hand
-    average: float = 7.0  # times the number of hands: all responses in the match
-    invalid: int | None = None  # most corrected actions; None: no limit
+    start: float | None = 60.0  # time for both to connect and send their version; None: no limit
+    answer: float = 600.0  # time for one response
+    hand: float = 600.0  # time for all responses in a hand
+    average: float = 7.0  # mean time per hand, over all responses in the match
+    invalid: int | None = None  # largest number of corrected actions; None: no limit
 
     def __post_init__(self) -> None:
         for name in ("start", "answer", "hand", "average"):
@@ -95,7 +96,7 @@ class DealerLimits:
 
 
 class PlayerFault(NamedTuple):
-    """Why a player could not continue.
+    """Fault because of which a player could not continue.
 
     Attributes
     ----------
@@ -119,7 +120,7 @@ class PlayerFault(NamedTuple):
 
 @dataclass
 class DealerMatchResult:
-    """The result of a match; pairs are by player.
+    """Result of a match; pairs are by player.
 
     Attributes
     ----------
@@ -148,8 +149,8 @@ class DealerMatchResult:
 
     players: PlayerNames
     won: array[int] = field(default_factory=lambda: array("q"))  # chips of the first player, by hand
-    replaced: list[int] = field(default_factory=lambda: [0, 0])  # illegal actions
-    ignored: list[int] = field(default_factory=lambda: [0, 0])  # unexpected lines
+    replaced: list[int] = field(default_factory=lambda: [0, 0])  # illegal actions of each player that were corrected
+    ignored: list[int] = field(default_factory=lambda: [0, 0])  # unexpected lines of each player
     seconds_used: list[float] = field(default_factory=lambda: [0.0, 0.0])
     faults: list[PlayerFault] = field(default_factory=list)
     seconds: float = 0.0  # from the first hand
@@ -165,7 +166,7 @@ class DealerMatchResult:
 
 
 class DealtHand(NamedTuple):
-    """The cards of a hand as texts, and the showdown.
+    """Cards of a hand as texts, and the winner of a showdown.
 
     Attributes
     ----------
@@ -342,7 +343,7 @@ def listening_port(listener: socket.socket) -> int:
 
 
 class _MatchAborted(Exception):
-    """The match cannot continue."""
+    """Signal that the match cannot continue because of a player's fault."""
 
     def __init__(self, player: int, kind: str, reason: str) -> None:
         super().__init__(reason)
@@ -352,7 +353,7 @@ class _MatchAborted(Exception):
 def _connect_players(
     sockets: list[LineSocket], listeners: Sequence[socket.socket], limits: DealerLimits, is_alive: PlayerCheck
 ) -> None:
-    """Append the sockets of both players, who connect and send a supported version."""
+    """Wait until both players connect and send a supported version, and append their connections to `sockets`."""
     until = None if limits.start is None else clock.monotonic() + limits.start
     for player, listener in enumerate(listeners):
         sockets.append(_accept_player(player, listener, until, is_alive))
@@ -510,7 +511,7 @@ class _DealerTable:
 
     lines: BettingNodeCache
     limits: DealerLimits
-    match_seconds: float  # of each player, for all responses
+    match_seconds: float  # time of each player for all responses of the match
     log: IO[str] | None
     result: DealerMatchResult
     warn: Callable[[str], None]
@@ -571,6 +572,7 @@ class _DealerTable:
         self.warn(f"{self.result.players[fault.player]} {fault.reason}")
 
     def _drop_player(self, player: int, kind: str, reason: str) -> None:
+        # Ends the match; with `forfeit`, only closes the connection, and the player checks or folds from now on.
         if not self.forfeit:
             raise _MatchAborted(player, kind, reason)
         self.record_fault(PlayerFault(player, kind, reason))

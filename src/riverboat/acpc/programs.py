@@ -97,7 +97,7 @@ def play_at_dealer(
 def match_programs(
     names: Sequence[str], game: str | None, hands: int, seed: int, warn: Callable[[str], None]
 ) -> dict[str, Any]:
-    """Play a duplicate match over the protocol in which one player or both are programs, `acpc:COMMAND`."""
+    """Play a duplicate match in which one player or both are programs, `acpc:COMMAND`; return its report for JSON."""
     agents = [None if name.startswith(PROGRAM_PREFIX) else make_agent(name, seed) for name in names]
     commands = [name.removeprefix(PROGRAM_PREFIX) if name.startswith(PROGRAM_PREFIX) else None for name in names]
     rules = rules_for([agent for agent in agents if agent is not None], game)
@@ -125,7 +125,10 @@ def match_programs(
 def dealer_match_report(
     result: DealerMatchResult, big_blind: int, hands: int, seed: int, *, duplicate: bool = False
 ) -> dict[str, Any]:
-    """Return the first player's result in mbb/g with its interval, and how the match went."""
+    """Return the report of a match for JSON: the first player's winnings in mbb/g, hands, faults and times.
+
+    The interval needs two samples: hands, or pairs of hands in a duplicate match.
+    """
     played, mean, half_width = len(result.won), None, None
     size = 2 if duplicate else 1  # hands per sample: hands that share their cards are not independent
     samples = [sum(result.won[k : k + size]) / size for k in range(0, played - size + 1, size)]

@@ -4,9 +4,10 @@
     match = play_online(make_agent("default"), exchange, hands=100)
     match.mbb_per_game, match.ci95
 
-The API is that of Slumbot, from published descriptions: `new_hand` and `act`, a token per session, blinds of 50 and 100,
-stacks of 20,000 in every hand. Lines use `k` check, `c` call, `f` fold and `b300`, the chips bet on this street; `client_pos`
-0 is the big blind. Exchanges can be recorded in a file and replayed, which the tests do: no test contacts a live host.
+The API is that of Slumbot, from published descriptions: `new_hand` and `act`, a token per session, blinds of 50 and
+100, stacks of 20,000 in every hand. Lines use `k` check, `c` call, `f` fold and `b300`, the chips bet on this street;
+`client_pos` 0 is the big blind. Exchanges can be recorded in a file and replayed, which the tests do: no test contacts
+a live host.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ Exchange: TypeAlias = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]  # (
 
 @dataclass(frozen=True)
 class OnlineMatch:
-    """The result of an online match, in chips per hand.
+    """Result of an online match, with the chips won in each hand.
 
     Attributes
     ----------
@@ -257,7 +258,7 @@ def _request(exchange: Exchange, what: str, body: Mapping[str, Any]) -> Mapping[
 
 
 def _observation(reply: Mapping[str, Any], state: BettingState, number: int) -> Observations:
-    """Return the observation of the agent."""
+    """Return the agent's observation from a reply of the API, the betting state and the number of the hand."""
     seat, hole, board = reply.get("client_pos"), reply.get("hole_cards"), reply.get("board") or []
     if seat not in (0, 1) or not isinstance(hole, list) or not isinstance(board, list):
         raise InputError(f"the bot's reply has no seat, hole cards and board: {short_repr(dict(reply))}")

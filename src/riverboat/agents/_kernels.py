@@ -11,7 +11,7 @@ from riverboat.games.holdem.actions import CALL, FOLD
 from riverboat.strategies._kernels.line import ACTION_STREAM, AMOUNT_STREAM, uniform_draw
 from riverboat.strategies._kernels.policy import is_profitable_call
 
-# hand strength (share of other hands beaten) needed to bet, and to raise a bet
+# Hand strength (share of other hands beaten) needed to bet, and to raise a bet.
 BET_STRENGTH, RAISE_STRENGTH = 0.85, 0.95
 FOLDER, CALLER, RAISER, RANDOM, RULE_BASED = 0, 1, 2, 3, 4
 NUM_COLUMNS = 3  # fold, call, and the one raise of deterministic baselines
@@ -19,7 +19,7 @@ NUM_COLUMNS = 3  # fold, call, and the one raise of deterministic baselines
 
 @inline
 def deterministic_action(kind, book, s, beaten, met):
-    """Return the action of a deterministic baseline with a hand of some strength."""
+    """Return the action of a deterministic baseline whose hand beats a share `beaten` / `met` of other hands."""
     least, most = raise_bounds(book, s)
     if kind == CALLER:
         return np.int64(CALL)
@@ -68,7 +68,7 @@ def act(
 
 @kernel
 def act_with_all_hands(
-    kind,  # of a deterministic baseline
+    kind,  # FOLDER, CALLER, RAISER or RULE_BASED
     book,  # CompactBettingRules
     ranker,  # hand strength tables
     board,  # uint8 [n, board]

@@ -27,7 +27,7 @@ BASELINES: dict[str, tuple[int, str]] = {
     "random": (kernels.RANDOM, "folds, calls or raises to any legal total, with equal probability"),
     "rule-based": (kernels.RULE_BASED, "bets the pot with strong hands, calls when the price is right"),
 }
-MAX_BYTES = 4 << 30  # of the strategies of `random`, which have a column for every legal raise
+MAX_BYTES = 4 << 30  # largest size of the strategies of `random`, which have a column for every legal raise
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class BaselineAgent:
         """Accept all games."""
 
     def act(self, observations: Observations) -> Array:
-        """Return the actions. int32 [n]"""
+        """Return the action at each table: FOLD, CALL, or the total of a raise. int32 [n]"""
         out, rules = np.empty(len(observations), np.int32), observations.rules
         kernels.act(
             BASELINES[self.name][0],
@@ -74,7 +74,7 @@ class BaselineAgent:
         return None
 
     def probabilities(self, observations: Observations) -> list[ActionProbabilities]:
-        """Return actions and their probabilities; all legal ones for `random`."""
+        """Return the actions at each table with their probabilities; all legal ones for `random`."""
         if self.name != "random":
             return [[(move, 1.0)] for move in self.act(observations).tolist()]
         return [
@@ -85,12 +85,12 @@ class BaselineAgent:
     # --- Strategies for all hands ---
 
     def strategies(self, public_states: PublicStates, draw: Array | None = None) -> StrategyBatch:
-        """Return the strategies with all hands. They have no secret draws, so `draw` has no effect."""
+        """Return the strategies of all hands at public states; there are no secret draws, so `draw` has no effect."""
         compute = self._random_strategies if self.name == "random" else self._deterministic_strategies
         return compute(public_states)
 
     def reach(self, public_states: PublicStates, seat: int) -> Array:
-        """Return the reach probability of the agent's own actions, by hand. float64 [n, hands]"""
+        """Return the probability that a seat plays its actions of each line with each hand. float64 [n, hands]"""
         if self.name != "random":
             return reach_by_chain_rule(self, public_states, seat)
         decisions, owner, actions = public_states.decisions()

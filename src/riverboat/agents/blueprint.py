@@ -43,7 +43,7 @@ class BlueprintAgent:
 
     @cached_property
     def policy(self) -> BlueprintPolicy:
-        """Blueprint with translation and post-processing."""
+        """Policy that plays the blueprint, with action translation and post-processing."""
         with errors_of_agent(self.name):
             return BlueprintPolicy(
                 self.strategy, self.translation, self.tie, self.post, self.share, self.spare_first, self.seed
@@ -59,26 +59,26 @@ class BlueprintAgent:
         check_own_rules(self.name, self.rules, rules)
 
     def act(self, observations: Observations) -> Array:
-        """Return the actions. int32 [n]"""
+        """Return the action at each table: FOLD, CALL, or the total of a raise. int32 [n]"""
         self.check_rules(observations.rules)
         return self.policy.act(observations)
 
     def decide(self, observations: Observations) -> PolicyDecisions:
-        """Return rows of probabilities with their actions."""
+        """Return the action probabilities at each table before sampling, with the real action of each column."""
         self.check_rules(observations.rules)
         return self.policy.decide(observations)
 
     def probabilities(self, observations: Observations) -> list[ActionProbabilities]:
-        """Return actions and their probabilities; abstract actions that become the same real action are merged."""
+        """Return the actions at each table with their probabilities; columns with equal real actions are merged."""
         decisions = self.decide(observations)
         return merge_actions(decisions.rows, decisions.moves)
 
     def strategies(self, public_states: PublicStates, draw: Array | None = None) -> StrategyBatch:
-        """Return its strategies with all hands at public states."""
+        """Return the strategies of all hands at public states; `draw` has hand numbers that fix random translations."""
         self.check_rules(public_states.rules)
         return self.policy.strategies(public_states, draw)
 
     def reach(self, public_states: PublicStates, seat: int) -> Array:
-        """Return the reach probability of its own actions in a seat, by hand. float64 [n, hands]"""
+        """Return the probability that a seat plays its actions of each line with each hand. float64 [n, hands]"""
         self.check_rules(public_states.rules)
         return self.policy.reach(public_states, seat)

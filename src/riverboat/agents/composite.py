@@ -28,7 +28,7 @@ from riverboat.strategies.public_strategy import PublicPolicy, StrategyBatch, re
 
 
 class PlayableAgent(Agent, PublicPolicy, Protocol):
-    """Agent to delegate to: it has actions, and strategies with all hands."""
+    """Agent that another can delegate to: it has actions, and strategies for all hands."""
 
 
 class DelegatingAgent:
@@ -46,20 +46,20 @@ class DelegatingAgent:
         self.current_agent.check_rules(rules)
 
     def act(self, observations: Observations) -> Array:
-        """Return the actions. int32 [n]"""
+        """Return the action at each table: FOLD, CALL, or the total of a raise. int32 [n]"""
         return self.current_agent.act(observations)
 
     def strategies(self, public_states: PublicStates, draw: Array | None = None) -> StrategyBatch:
-        """Return the current strategies with all hands at public states."""
+        """Return the current strategies of all hands at public states; `draw` has hand numbers that fix draws."""
         return self.current_agent.strategies(public_states, draw)
 
     def reach(self, public_states: PublicStates, seat: int) -> Array:
-        """Return the reach probability of its own actions under the current strategy. float64 [n, hands]"""
+        """Return the probability that a seat plays its actions of each line with each hand. float64 [n, hands]"""
         return reach_probabilities(self.current_agent, public_states, seat)
 
 
 class PlayablePolicyAgent(PlayableAgent, PolicyAgent, Protocol):
-    """Agent to delegate to that also returns action probabilities."""
+    """Agent that another can delegate to, with action probabilities too."""
 
 
 class DelegatingPolicyAgent(DelegatingAgent):
@@ -68,7 +68,7 @@ class DelegatingPolicyAgent(DelegatingAgent):
     current_agent: PlayablePolicyAgent
 
     def probabilities(self, observations: Observations) -> list[ActionProbabilities]:
-        """Return actions and their probabilities."""
+        """Return the actions at each table with their probabilities, which are positive and sum to one."""
         return self.current_agent.probabilities(observations)
 
 
@@ -93,7 +93,7 @@ class CompositeAgent:
             part.check_rules(rules)
 
     def act_as_parts(self, observations: Observations, part_of: Array) -> Array:
-        """Return the actions of the part that plays each table. int32 [n]"""
+        """Return the action at each table of the part that plays it; `part_of` has the parts' indices. int32 [n]"""
         out = np.zeros(len(observations), np.int32)
         for k in np.unique(part_of).tolist():
             rows = np.flatnonzero(part_of == k)
@@ -112,11 +112,11 @@ class MixtureAgent(CompositeAgent):
         self.parts, self.weights, self.name, self.seed = tuple(parts), tuple(weights), name, seed
 
     def mixture_weights(self, public_states: PublicStates, seats: Array) -> Array:
-        """Return the prior probabilities of the parts at public states. float64 [n, parts]"""
+        """Return the probabilities with which each part is drawn before a hand, at public states. float64 [n, parts]"""
         return np.tile(np.array(self.weights, float), (len(public_states), 1))
 
     def sample_parts(self, hand: Array, seat: Array, weights: Array) -> Array:
-        """Draw the part that plays each hand in a seat, by the probabilities of the parts. int64 [n]"""
+        """Draw the part that plays each hand number in a seat, with probabilities `weights` [n, parts]. int64 [n]"""
         number = (np.asarray(hand, np.uint64) << np.uint64(1)) + np.asarray(seat, np.uint64)
         bits = random_bits.py_func(np.uint64(self.seed % 2**64), number)
         uniform = (bits >> np.uint64(11)).astype(float) / 2.0**53
@@ -124,12 +124,15 @@ class MixtureAgent(CompositeAgent):
         return np.minimum(chosen, len(self.parts) - 1)
 
     def act(self, observations: Observations) -> Array:
-        """Return the actions. int32 [n]"""
+        """Return the action at each table: FOLD, CALL, or the total of a raise. int32 [n]"""
         weights = self.mixture_weights(observations.public_states, observations.seat)
         return self.act_as_parts(observations, self.sample_parts(observations.hand, observations.seat, weights))
 
     def strategies(self, public_states: PublicStates, draw: Array | None = None) -> StrategyBatch:
-        """Return its strategies with all hands at public states; with `draw`, in the hands with these numbers."""
+        """Return the strategies of all hands: the mean over the parts, weighted by their posterior probabilities.
+
+        `draw` has hand numbers, which determine the part that plays each hand.
+        """
         actor = public_states.actor
         priors = self.mixture_weights(public_states, actor)
         used = [k for k in range(len(self.parts)) if (priors[:, k] > 0).any()]
@@ -153,7 +156,7 @@ class MixtureAgent(CompositeAgent):
         return StrategyBatch(public_states, actor, moves, probabilities)
 
     def reach(self, public_states: PublicStates, seat: int) -> Array:
-        """Return the reach probability of its own actions in a seat, by hand. float64 [n, hands]"""
+        """Return the probability that a seat plays its actions of each line with each hand. float64 [n, hands]"""
         priors = self.mixture_weights(public_states, np.full(len(public_states), seat))
         used = [k for k in range(len(self.parts)) if (priors[:, k] > 0).any()]
         parts = [priors[:, k, None] * reach_probabilities(self._part_policy(k), public_states, seat) for k in used]
@@ -162,7 +165,7 @@ class MixtureAgent(CompositeAgent):
     def _posterior_weights(
         self, public_states: PublicStates, actor: Array, weights: Array, used: list[int], draw: Array | None
     ) -> dict[int, Array]:
-        """Return the unnormalized posterior probability of each agent of the mixture. float64 [n, hands] each"""
+        """Return prior × reach of each used part: its unnormalized posterior probability. float64 [n, hands] each"""
         out = {k: np.zeros((len(public_states), public_states.rules.deck.num_hands)) for k in used}
         if draw is not None:
             part_of = self.sample_parts(draw, np.maximum(actor, 0), weights)

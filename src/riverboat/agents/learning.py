@@ -64,16 +64,16 @@ class LearningSettings:
     """Settings of a learning agent."""
 
     method: str = "dbbr"
-    p: float = 0.9  # of rnr and dbr
-    fit: str = TIED
+    p: float = 0.9  # probability that the opponent is the model, at most; for rnr and dbr
+    fit: str = TIED  # how the model is fitted, a key of MODEL_FITTERS
     every: int = 500  # hands between two responses
     work: int = 100_000  # iterations of a response, per seat
-    prior: float = PRIOR
+    prior: float = PRIOR  # weight of the blueprint in the model, in hands
     showdowns: bool = True  # learn from shown cards too; the paper's DBBR does not
     doubt: bool = True  # play the blueprint until models have predicted better; the paper's DBBR does not
-    wait: bool = True
+    wait: bool = True  # wait for a response that is late, so that matches can be repeated
     memory: Path | None = None  # folder that stores the counts
-    opponent: str = ""  # of method `known`
+    opponent: str = ""  # spec of the opponent of method `known`
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -89,7 +89,7 @@ class LearningSettings:
 
 
 def respond_to_known(agent: BlueprintAgent, opponent: ActingAgent, settings: LearningSettings) -> BlueprintAgent:
-    """Compute the response to a known agent: the upper limit for learning agents."""
+    """Return the agent with a response to a known opponent in place of its blueprint: the upper limit for learning."""
     responder = ModelResponder(agent.strategy, settings.p, seed=agent.seed)
     responder.improve(_abstract_opponent(opponent, agent.strategy), settings.work)
     return replace(agent, strategy=responder.strategy())
@@ -114,11 +114,11 @@ def _check_folder(folder: Path) -> None:
 
 @dataclass(eq=False)
 class LearningAgent(DelegatingPolicyAgent):
-    """Blueprint that learns. Its strategy changes only when it observes hands."""
+    """Agent that adapts a blueprint to the hands that it observes. Its strategy changes only in `observe`."""
 
     blueprint_agent: BlueprintAgent
     settings: LearningSettings = field(default_factory=LearningSettings)
-    hands_seen: int = 0  # observed
+    hands_seen: int = 0  # number of observed hands
 
     def __post_init__(self) -> None:
         self.name, self.made_of = self.blueprint_agent.name, (self.blueprint_agent,)  # identifies it in ledgers
@@ -143,7 +143,7 @@ class LearningAgent(DelegatingPolicyAgent):
 
     @property
     def counts(self) -> MoveCounts:
-        """Observed actions of the opponent."""
+        """Counts of the opponent's observed actions, with those that no response is based on yet."""
         return sum(self._pending_counts, self._observed_counts)
 
     @property
@@ -184,9 +184,10 @@ class LearningAgent(DelegatingPolicyAgent):
         )
 
     def _compute_response(self, counts: MoveCounts, parts: list[MoveCounts]) -> Blueprint | None:
-        """Test the model on each new part of the data, then improve the response, starting from the last one.
+        """Test the model on each new part of the data, fit it again, and improve the last response to it.
 
-        Return None if the blueprint predicts as well; it is played then.
+        `counts` are the earlier data. Returns None if the models have not predicted significantly better than the
+        blueprint, which is played then.
         """
         base, settings = self.blueprint_agent.strategy, self.settings
         if settings.method == "preflop":
@@ -225,7 +226,7 @@ class LearningAgent(DelegatingPolicyAgent):
     # --- Memory ---
 
     def _save_memory(self, folder: Path) -> None:
-        """Write the counts, replacing earlier ones."""
+        """Write the counts to a folder, replacing earlier ones."""
         counts = self._observed_counts
         max_actions = max([1, *(len(row_counts) for row_counts in counts.moves.values())])
         keys = [(node, -1) for node in counts.moves] + list(counts.showdowns)

@@ -36,7 +36,7 @@ class SwitchingAgent(CompositeAgent):
         self.parts, self.deals, self.name = tuple(parts), deals, name
 
     def act(self, observations: Observations) -> Array:
-        """Return the actions, by the number of the deal. int32 [n]"""
+        """Return the actions of the part that plays each deal, by the number of the deal. int32 [n]"""
         deal = np.asarray(observations.hand) // self.deals
         return self.act_as_parts(observations, np.minimum(deal, len(self.parts) - 1))
 
@@ -71,13 +71,13 @@ class HedgeAgent(CompositeAgent, MixtureDelegatingAgent):
         self.current_agent = MixtureAgent(self.parts, tuple(self.weights.tolist()), self.name, self.seed)
 
     def account(self) -> str:
-        """Return the weights of the parts."""
+        """Return the current weights of the parts, as text."""
         return "weights: " + ", ".join(
             f"{part.name} {share:.0%}" for part, share in zip(self.parts, self.weights, strict=True)
         )
 
     def observe(self, hands: HandRecords) -> None:
-        """Update the weights of all parts."""
+        """Update the weights of all parts by the estimated winnings of each in finished hands."""
         won = self.estimate_winnings(hands)
         centred = won - (won @ self.weights)[:, None]
         self._variance += float((centred**2 @ self.weights).sum())
@@ -109,7 +109,7 @@ class HedgeAgent(CompositeAgent, MixtureDelegatingAgent):
 
 
 class ChangeDetectingAgent(DelegatingPolicyAgent):
-    """Learning agent that starts again when its opponent has changed, with the hands since then."""
+    """Learning agent that starts again, from its last hands, when it detects a change of its opponent."""
 
     def __init__(self, make: Callable[[], LearningAgent], window: int) -> None:
         self._make = make
@@ -119,14 +119,14 @@ class ChangeDetectingAgent(DelegatingPolicyAgent):
         self.name = self.current_agent.name
         self.made_of = self.current_agent.made_of  # the blueprint that identifies it in ledgers
         self.change_detector = ChangeDetector(self.current_agent.blueprint_agent.strategy.tree, window)
-        # changes are detected between
+        # Changes are detected between batches, so several batches must fit in the window.
         self.tables_at_once = max(2, min(self.current_agent.tables_at_once, window // 4))
         self.hands_seen = 0
         self.noticed: list[int] = []  # number of hands at each detected change
         self._recent: deque[HandRecords] = deque()
 
     def account(self) -> str:
-        """Return when changes were detected."""
+        """Return after how many hands changes were detected, as text."""
         when = ", ".join(f"{n:,}" for n in self.noticed)
         return f"the opponent changed after {when} hands" if when else "no change of the opponent was detected"
 

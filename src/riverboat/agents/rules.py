@@ -31,7 +31,7 @@ from riverboat.strategies.public_strategy import StrategyBatch, empty_strategies
 from riverboat.strategies.rule_list import OTHER, FeatureColumns, RuleAction, RuleList
 
 RULES_SUFFIX = ".rules"
-MAX_BYTES = 1 << 20  # of a file
+MAX_BYTES = 1 << 20  # largest file of rules
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class RuleAgent:
     # --- Tables ---
 
     def act(self, observations: Observations) -> Array:
-        """Return the actions. int32 [n]"""
+        """Return the action at each table: FOLD, CALL, or the total of a raise. int32 [n]"""
         moves, probabilities = self._action_probabilities(observations)
         uniform = _uniform_numbers(self.seed, observations.hand, observations.length)
         chosen = (np.cumsum(probabilities, axis=1) <= uniform[:, None]).sum(axis=1)
@@ -75,12 +75,12 @@ class RuleAgent:
         return np.asarray(moves[np.arange(len(observations)), np.minimum(chosen, last)].astype(np.int32))
 
     def probabilities(self, observations: Observations) -> list[ActionProbabilities]:
-        """Return actions and their probabilities; actions of the rule list that become the same legal action are merged."""
+        """Return the actions at each table with their probabilities; rule actions that become equal are merged."""
         moves, probabilities = self._action_probabilities(observations)
         return merge_actions(probabilities, moves)
 
     def _action_probabilities(self, observations: Observations) -> tuple[Array, Array]:
-        """Return the real actions of the list, and their probabilities. int64 [n, moves], float64 [n, moves]"""
+        """Return the legal action and the probability of each action of the rule list. int64, float64 [n, moves]"""
         self.check_rules(observations.rules)
         states = observations.public_states.states
         columns = situation_features(observations.rules, states)
@@ -103,7 +103,7 @@ class RuleAgent:
     # --- Strategies for all hands ---
 
     def strategies(self, public_states: PublicStates, draw: Array | None = None) -> StrategyBatch:
-        """Return the strategies with all hands. They have no secret draws, so `draw` has no effect."""
+        """Return the strategies of all hands at public states; there are no secret draws, so `draw` has no effect."""
         self.check_rules(public_states.rules)
         moves = _legal_actions(public_states.rules, public_states.states, self.rule_list.moves)
         batch = empty_strategies(public_states, moves.shape[1])
@@ -125,7 +125,7 @@ class RuleAgent:
 
 
 def _legal_actions(rules: PokerRules, states: Array, moves: tuple[RuleAction, ...]) -> Array:
-    """Convert the actions of a list to real ones at some states; END_OF_LINE if nobody acts. int64 [n, moves]"""
+    """Convert the actions of a rule list to legal ones at states; END_OF_LINE if nobody acts. int64 [n, moves]"""
     price, least, most = call_and_raise_bounds(rules, states).T
     spent = np.maximum(states[:, 0], states[:, 1])
     pot = states[:, 0] + states[:, 1] + price
@@ -144,7 +144,7 @@ def _legal_actions(rules: PokerRules, states: Array, moves: tuple[RuleAction, ..
 
 @lru_cache(maxsize=4096)
 def _board_features(board: tuple[int, ...], needed: frozenset[str]) -> dict[str, Array]:
-    """Compute the features of all hands that a board does not block."""
+    """Compute the needed features of all hands that a board does not block, by name. [hands] each"""
     hands = FULL_DECK.hands[~np.isin(FULL_DECK.hands, board).any(axis=1)]
     boards = np.broadcast_to(np.array(board, np.uint8), (len(hands), len(board)))
     return hand_features(hands, boards, needed)

@@ -48,9 +48,9 @@ MIN_FLOOR = 0.01  # smallest weight of an opponent's hand
 
 
 class SubgameStake(NamedTuple):
-    """Mixture that is played in a subgame."""
+    """Mixture of blueprint and response in a subgame, with its risk."""
 
-    share: float  # of hands in which the response is played
+    share: float  # share of hands in which the response is played
     excess: float  # chips that the opponent's best hand wins more against the response than against the blueprint
 
     @property
@@ -95,7 +95,7 @@ class SafeSubgameAgent(MixtureAgent):
         return weights
 
     def stake(self, public_states: PublicStates, i: int, seat: int) -> SubgameStake:
-        """Return the mixture of a seat in the subgame that contains a public state."""
+        """Return the mixture that a seat plays in the subgame that contains public state i."""
         state, board = self._subgame_root(public_states, i)
         key = state.line, board, seat
         if key not in self._stakes:
@@ -103,7 +103,7 @@ class SafeSubgameAgent(MixtureAgent):
         return self._stakes[key]
 
     def cached_stake(self, public_states: PublicStates, i: int, seat: int) -> SubgameStake | None:
-        """Return the mixture of a subgame if it was computed before, else None."""
+        """Return the mixture of the subgame that contains public state i if it was computed before, else None."""
         state, board = self._subgame_root(public_states, i)
         return self._stakes.get((state.line, board, seat))
 
@@ -135,22 +135,22 @@ MAX_BUDGET_MBB = 1_000_000.0
 
 
 class _SafeAgent(MixtureDelegatingAgent):
-    """Base of safe agents, whose strategy changes only when they observe hands.
+    """Base class of safe agents, whose strategy changes only when they observe hands.
 
-    Each observation charges risks and credits gifts.
+    Each observation charges the risk of its hands to a bank, and credits the opponent's gifts. `budget` is in mbb/g.
     """
 
     def __init__(self, base: BlueprintAgent, budget: float, every: int) -> None:
         if not 0 <= budget <= MAX_BUDGET_MBB:
             raise InputError(f"safe={budget:g}: must be mbb per hand, from 0 to {MAX_BUDGET_MBB:,.0f}")
         self.base, self.every, self.name = base, every, base.name
-        self.made_of = (base,)  # identifies it in ledgers
+        self.made_of = (base,)  # the blueprint that identifies it in ledgers
         self.hands_seen = 0
         self.bank = RiskBank(budget * base.rules.big_blind / 1000)
         self.current_agent: MixtureAgent = MixtureAgent((base,), (1.0,), base.name, base.seed)
 
     def account(self) -> str:
-        """Return the gifts and risks so far."""
+        """Return the gifts and risks so far, in mbb per hand, as text."""
         mbb, bank = 1000 / self.base.rules.big_blind / max(self.hands_seen, 1), self.bank
         return (
             f"{bank.total_gifts * mbb:,.0f} mbb per hand of proven gifts, "
@@ -175,6 +175,8 @@ class _SafeAgent(MixtureDelegatingAgent):
         self._learn(hands, own_name)
         self._update_mixture(self.bank.allowed_risk(self.every))
 
+    # Subclasses charge the bank for the risk of hands, learn from them, and set the mixture to an allowed risk in chips
+    # per hand.
     def _charge(self, hands: HandRecords, own_name: str) -> None:
         raise NotImplementedError
 
@@ -186,7 +188,7 @@ class _SafeAgent(MixtureDelegatingAgent):
 
 
 class SafeLearningAgent(_SafeAgent):
-    """Learning agent whose response is played in a share of hands."""
+    """Learning agent that plays its response in a share of hands, as large as the bank allows."""
 
     def __init__(self, learning_agent: LearningAgent, budget: float) -> None:
         super().__init__(learning_agent.blueprint_agent, budget, learning_agent.settings.every)
@@ -198,7 +200,7 @@ class SafeLearningAgent(_SafeAgent):
                 "add search=river, where it is known"
             ) from None
         self.learning_agent = learning_agent
-        self.risk = RelativeRisk(0.0)  # of the response
+        self.risk = RelativeRisk(0.0)  # risk of the response
         self._response: BlueprintAgent = self.base
 
     def _charge(self, hands: HandRecords, own_name: str) -> None:
@@ -218,7 +220,7 @@ class SafeLearningAgent(_SafeAgent):
 
 
 class SafeSearchAgent(_SafeAgent):
-    """Blueprint that responds to a model in its subgames."""
+    """Blueprint that responds to a model of the opponent in subgames, at a risk that the bank allows."""
 
     def __init__(self, base: BlueprintAgent, settings: SearchSettings, budget: float, every: int) -> None:
         super().__init__(base, budget, every)

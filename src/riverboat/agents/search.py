@@ -47,7 +47,7 @@ from riverboat.subgames.search.search import (
 )
 from riverboat.subgames.search.subgames import SubgamePosition
 
-BATCH_TABLES = 128  # in a batch
+BATCH_TABLES = 128  # preferred number of tables in a batch on the CPU
 DEVICE_BATCH_TABLES = 16_384  # a GPU solves a thousand subgames in the time of ten
 
 
@@ -57,7 +57,7 @@ PublicDecision: TypeAlias = SubgamePosition | DepthLimitedPosition | RiverStrate
 
 @dataclass(frozen=True, eq=False)
 class SearchAgent:
-    """Blueprint with subgame search."""
+    """Agent that plays a blueprint, and solutions of subgames from the street `settings.street` on."""
 
     base: BlueprintAgent
     settings: SearchSettings
@@ -71,7 +71,7 @@ class SearchAgent:
 
     @cached_property
     def search(self) -> DecisionSearch:
-        """Search that solves subgames."""
+        """Search that finds and solves subgames, in the game with equal stacks."""
         with errors_of_agent(self.name):
             opponent = None if self.opponent is None else equal_stack_strategy(self.opponent)
             return SubgameSearch(equal_stack_policy(self.base.policy), self.settings, opponent)
@@ -83,7 +83,7 @@ class SearchAgent:
 
     @property
     def made_of(self) -> tuple[BlueprintAgent]:
-        """Blueprint that identifies it in ledgers."""
+        """Blueprint agent behind it, which identifies it in ledgers together with its options."""
         return (self.base,)
 
     @property
@@ -103,12 +103,12 @@ class SearchAgent:
     # --- Tables ---
 
     def act(self, observations: Observations) -> Array:
-        """Return the actions. int32 [n]"""
+        """Return the action at each table: FOLD, CALL, or the total of a raise. int32 [n]"""
         rows, moves = self._action_rows(observations)
         return sample_moves(self.base.seed, observations, rows, moves)
 
     def probabilities(self, observations: Observations) -> list[ActionProbabilities]:
-        """Return actions and their probabilities."""
+        """Return the actions at each table with their probabilities, which are positive and sum to one."""
         rows, moves = self._action_rows(observations)
         return merge_actions(rows, moves)
 
@@ -123,7 +123,7 @@ class SearchAgent:
         return SubgameReport(position, moves, int(FULL_DECK.hand_indices(observations.hole)[0]))
 
     def _action_rows(self, observations: Observations) -> tuple[Array, Array]:
-        """Return the probabilities of the held hands, and their actions. float64, int32 [n, columns]"""
+        """Return the action probabilities of the actual hands, and the actions. float64, int32 [n, columns]"""
         self.check_rules(observations.rules)
         late = observations.public_states.street >= self.search.first_street
         early, searched = np.flatnonzero(~late), np.flatnonzero(late)
@@ -142,7 +142,7 @@ class SearchAgent:
     # --- Public states ---
 
     def strategies(self, public_states: PublicStates, draw: Array | None = None) -> StrategyBatch:
-        """Return its strategies with all hands at public states."""
+        """Return the strategies of all hands at public states; `draw` has hand numbers that fix random translations."""
         self.check_rules(public_states.rules)
         actor = public_states.actor
         late = (public_states.street >= self.search.first_street) & (actor >= 0)
@@ -170,7 +170,10 @@ class SearchAgent:
     def _solve(
         self, public_states: PublicStates, chosen: Array, seats: Array
     ) -> list[tuple[PublicDecision, tuple[int, ...]]]:
-        """Return the decisions at some tables, with their actions fitted to the stacks of the table."""
+        """Return the solved strategy at each chosen public state for the seat to act, and its actions.
+
+        Subgames have equal stacks; the actions are fitted to the stacks of the table.
+        """
         selected = public_states.take(chosen)
         equal_stacks = equal_stack_states(selected)
         positions = self.search.positions(equal_stacks, seats[chosen]) if len(chosen) else []
@@ -181,7 +184,7 @@ class SearchAgent:
 
 @dataclass(frozen=True, eq=False)
 class SubgameLibraryAgent(SearchAgent):
-    """Blueprint that plays rivers by the nearest endgame of a database."""
+    """Agent that plays a blueprint, and rivers by the solution of the nearest endgame of a database."""
 
     library: EndgameDatabase = field(default_factory=lambda: EndgameDatabase({}))
 
@@ -205,7 +208,7 @@ class SubgameLibraryAgent(SearchAgent):
 
 
 class LearningSearchAgent(DelegatingPolicyAgent):
-    """Learning agent with search. Its strategy changes only when it observes hands."""
+    """Learning agent that solves subgames against the range of its model; it changes only when it observes hands."""
 
     def __init__(self, learning_agent: LearningAgent, settings: SearchSettings) -> None:
         self.learning_agent, self.settings, self.name = learning_agent, settings, learning_agent.name
@@ -215,7 +218,7 @@ class LearningSearchAgent(DelegatingPolicyAgent):
 
     @property
     def tables_at_once(self) -> int:
-        """Smaller of the preferred numbers of search and learning."""
+        """Preferred number of tables in a batch: the smaller of those of search and learning."""
         return min(self.current_agent.tables_at_once, self.learning_agent.tables_at_once)
 
     def observe(self, hands: HandRecords) -> None:

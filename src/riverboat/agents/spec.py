@@ -137,7 +137,7 @@ DEFAULT_OPTIONS = {"translation": "det-pshar"}  # options of `default` as it was
 ACPC_PREFIX = "acpc:"  # a program that speaks the ACPC protocol; a dealer seats it
 ENDGAMES = "endgames"
 FOLDER_OPTIONS = ("abstraction", "memory", ENDGAMES)  # options that name a folder
-COMPOSITES = {"switch": "deals", "hedge": "every"}  # agents made of others, and their number
+COMPOSITES = {"switch": "deals", "hedge": "every"}  # agents made of others, and the key of their number
 _POST_PROCESSINGS = tuple(name for name in POSTPROCESSING_METHODS if name != "none")
 _BASIC_OPTIONS = (*_POST_PROCESSINGS, "spare-first", "translation", "tie", "seed", "safe", "notice")
 OPTIONS = (
@@ -153,8 +153,8 @@ UNTRUSTED_OPTIONS = (
     "search", "method", "nested", "leaves", "device", "iterations", "threads", "until", "floor", "model", "play", "forced",
     "spread", "time", "menu", "exploit", "p", "fit", "every", "work", "prior", "wait", "showdowns", "doubt",
 )  # fmt: skip
-UNTRUSTED_MAXIMA = {"iterations": 10_000, "threads": 64, "every": 100_000, "work": 1_000_000}  # of an untrusted spec
-MAX_SECONDS = 60.0  # of `time=` in an untrusted spec
+UNTRUSTED_MAXIMA = {"iterations": 10_000, "threads": 64, "every": 100_000, "work": 1_000_000}  # in untrusted specs
+MAX_SECONDS = 60.0  # largest `time=` in an untrusted spec
 
 AgentKind = Literal["baseline", "rules", "blueprint", "solution", "class", "switch", "hedge"]
 _CLASS = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)")
@@ -169,7 +169,7 @@ class SpecOrigin:
     name
         Name of the origin in messages: "a request".
     trusted
-        A person typed it: code, paths and nested specs are allowed.
+        Whether a person typed it: code, paths and nested specs are allowed.
     find
         Finds the folder of a run by its name; None: no folders.
 
@@ -180,7 +180,7 @@ class SpecOrigin:
     """
 
     name: str  # for messages: "a request"
-    trusted: bool = False  # a person typed it: code, paths and nested specs are allowed
+    trusted: bool = False  # whether a person typed it: code, paths and nested specs are allowed
     find: Callable[[str], Path] | None = None  # finds the folder of a run by its name; None: no folders
 
     def not_allowed_error(self, text: str, what: str) -> InputError:
@@ -258,7 +258,7 @@ class BlueprintOptions:
     """
 
     post: str = "none"
-    share: float | None = None  # of the post-processing
+    share: float | None = None  # number of the post-processing: 0.15 of `threshold=0.15`
     spare_first: bool | None = None
     translation: str = DEFAULT_MAPPING
     tie: TieRule = "high"
@@ -287,11 +287,11 @@ class AgentSpec:
     blueprint
         Options of a blueprint.
     arguments
-        Of a class.
+        Arguments of a user's class.
     parts
-        Of switch and hedge; the known opponent of exploit=known.
+        Agents that switch or hedge is made of; the known opponent of exploit=known.
     count
-        Deals of switch, hands of hedge.
+        Deals of each agent of switch; hands between two updates of hedge.
 
     Examples
     --------
@@ -305,9 +305,9 @@ class AgentSpec:
     target: str  # name of a baseline agent, `demo`, `default`, a folder, a file of rules, `module:Class`
     seed: int | None = None
     blueprint: BlueprintOptions = field(default_factory=BlueprintOptions)
-    arguments: Mapping[str, str] = field(default_factory=dict)  # of a class
-    parts: tuple[AgentSpec, ...] = ()  # of switch and hedge; the known opponent of exploit=known
-    count: int = 0  # deals of switch, hands of hedge
+    arguments: Mapping[str, str] = field(default_factory=dict)  # arguments of a user's class
+    parts: tuple[AgentSpec, ...] = ()  # agents of switch and hedge; the known opponent of exploit=known
+    count: int = 0  # deals of each agent of switch; hands between two updates of hedge
 
     @property
     def is_expensive(self) -> bool:

@@ -125,7 +125,7 @@ class SolutionAgent:
         return self.solution.node(node, tuple(dealt))
 
     def _moves(self, node: int) -> tuple[int, ...]:
-        """Return the actions at a node of the betting tree."""
+        """Return the actions at a node of the betting tree: FOLD, CALL, or the total of a raise at the table."""
         return self.spot.betting.moves(node, self.start.spent)
 
     def menu(self, state: BettingState, board: Sequence[int]) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ class SolutionAgent:
     # --- Tables ---
 
     def act(self, observations: Observations) -> Array:
-        """Return the actions. int32 [n]"""
+        """Return the action at each table: FOLD, CALL, or the total of a raise. int32 [n]"""
         choices = self.probabilities(observations)
         columns = max(map(len, choices))
         rows, moves = np.zeros((len(observations), columns)), np.zeros((len(observations), columns), np.int32)
@@ -146,7 +146,7 @@ class SolutionAgent:
         return sample_moves(self.seed, observations, rows, moves)
 
     def probabilities(self, observations: Observations) -> list[ActionProbabilities]:
-        """Return actions and their probabilities."""
+        """Return the actions at each table with their probabilities, which are positive and sum to one."""
         self.check_rules(observations.rules)
         choices = []
         for i in range(len(observations)):

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 
 ArtifactType: TypeAlias = Literal["agent", "abstraction", "tournament", "blueprint", "boards", "strategy"]
-BOARDS_FILE = "boards.jsonl"  # of a spot that was solved on many boards
-SNAPSHOT_FOLDER = "snapshots"  # of training runs, in their folders
+BOARDS_FILE = "boards.jsonl"  # rows of a spot that was solved on many boards
+SNAPSHOT_FOLDER = "snapshots"  # folder of snapshots in a training run
 
 
 @dataclass(frozen=True, eq=False)

@@ -321,7 +321,7 @@ def node_figures(solution: Solution, line: str) -> dict[str, Any]:
 
 
 def _fingerprint(spot: Spot, schedule: str | None, limits: SolveLimits, options: Mapping[str, Any], line: str) -> str:
-    """Return a hash of everything that determines the solution."""
+    """Return a hash of everything that determines the solution of a spot, to recognize boards already solved."""
     settings = [str(schedule), *map(str, (*limits, options.get("dtype")))]
     settings += [line] if line else []
     settings += [options["answer"]] if options.get("answer") is not None else []
@@ -329,7 +329,7 @@ def _fingerprint(spot: Spot, schedule: str | None, limits: SolveLimits, options:
 
 
 def _read_solved_boards(out: Path, *, resume: bool) -> dict[str, dict[str, Any]]:
-    """Read the boards that are already solved; a torn last line is dropped."""
+    """Read the rows of boards that are already solved, by board; an incomplete last line is dropped from the file."""
     path = out / BOARDS_FILE
     if not path.exists():
         files.check_unused(out)
@@ -347,7 +347,7 @@ def _read_solved_boards(out: Path, *, resume: bool) -> dict[str, dict[str, Any]]
 
 
 def _parse_solved_row(path: Path, number: int, line: str) -> dict[str, Any]:
-    """Parse and validate the line of a solved board."""
+    """Parse and validate one line of the file of solved boards."""
     location = f"{path}, line {number}"
     try:
         row = FileEntries(location, json.loads(line))

@@ -232,7 +232,10 @@ def describe_endgames(folder: str | Path) -> dict[str, Any]:
 
 
 def _median_nearest_distance(cdf: Array) -> float | None:
-    """Return the median distance from up to 200 entries of a stack level to their nearest neighbor."""
+    """Return the median distance (EMD of equity) of up to 200 entries of a stack level to their nearest neighbor.
+
+    `cdf`: cumulative equity distributions [entries, players, steps].
+    """
     if len(cdf) < 2:
         return None
     sample = np.linspace(0, len(cdf) - 1, min(200, len(cdf))).astype(int)

@@ -122,7 +122,7 @@ def estimate_tree(game: Game, schedule: str | None) -> dict[str, Any]:
 
 
 def _layout_size(layout: tree_layout.PublicTreeLayout) -> tree_layout.TreeSizeEstimate:
-    """Return the size of a tree whose game provides its layout."""
+    """Return nodes, decisions and actions of a public tree whose game provides its layout."""
     widths = np.array([len(menu) for menu in layout.action_labels])
     size = tree_layout.TreeSizeEstimate(float(len(layout.actor)))
     for player in (0, 1):
@@ -134,7 +134,10 @@ def _layout_size(layout: tree_layout.PublicTreeLayout) -> tree_layout.TreeSizeEs
 def _public_game_estimate(
     game: PublicGame, size: tree_layout.TreeSizeEstimate, schedule: str | None, what: str
 ) -> dict[str, Any]:
-    """Return the estimate of a public game: every hand has a row at each decision of its player."""
+    """Return the JSON estimate of a public game: each decision has an information set for every hand of its player.
+
+    `what`: how exact the figures are, `EXACT` or `ESTIMATED`.
+    """
     infosets, infoset_actions = (
         round(sum(count.get(player, 0.0) * len(hands) for player, hands in enumerate(game.hands)))
         for count in (size.decisions, size.actions)

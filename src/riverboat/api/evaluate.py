@@ -37,7 +37,7 @@ from riverboat.strategies.policy import BlueprintPolicy
 from riverboat.strategies.queries import Queryable
 from riverboat.strategies.tabular import Strategy
 
-DEFAULT_HANDS = 4_000  # of a local best response
+DEFAULT_HANDS = 4_000  # hands of a local best response
 DEFAULT_SECONDS = 600.0  # longest exact value of a blueprint by default
 HANDS_PER_BOARD = 8_000  # hands that evaluate the abstract game's response, per board that it was fitted on
 MAX_ABSTRACT_SECONDS = 60.0  # longest exact traversal for which the abstract game is measured exactly too
@@ -236,8 +236,10 @@ def exploitability(
 
 
 def _load_subject(source: str | Path, game: str | None) -> tuple[Queryable, PokerRules | None, str, Any]:
-    """Return the strategy to measure, the rules if it is an agent, the name of the game, and the agent or strategy for
-    records.
+    """Load the strategy whose exploitability is measured.
+
+    Returns the strategy, the rules if it is measured as an agent (else None), the name of the game, and the agent or
+    strategy whose identity is recorded.
     """
 
     kind = describe(source).type
@@ -259,7 +261,7 @@ def _abstract_exploitability(
 ) -> dict[str, Any]:
     """Measure exploitability in the abstract game.
 
-    The value is exact if the abstract game is small and has perfect recall; otherwise it is the value of a fitted response.
+    The value is exact if the abstract game is small and has perfect recall; otherwise that of a fitted response.
     """
 
     if cost.seconds <= MAX_ABSTRACT_SECONDS:

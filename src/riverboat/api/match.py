@@ -84,9 +84,9 @@ class MatchResult(matches.DuplicateMatchResult):
     rules: PokerRules = field(kw_only=True, repr=False)
     identity: Mapping[str, Any] = field(kw_only=True, repr=False)  # fingerprints of rules and agents, the release
     known: tuple[str, ...] | None = field(default=None, kw_only=True)  # agents whose strategies AIVAT used
-    # of the hands in which the first agent lost most
+    # reviews of the hands in which the first agent lost most
     reviews: tuple[MatchHandReview, ...] = field(default=(), kw_only=True, repr=False)
-    accounts: Mapping[str, str] = field(default_factory=dict, kw_only=True, repr=False)  # of agents that report
+    accounts: Mapping[str, str] = field(default_factory=dict, kw_only=True, repr=False)  # by name of the agent
 
     @property
     def game(self) -> str:
@@ -135,7 +135,7 @@ class RoundRobinResult(matches.RoundRobinTable):
     """
 
     rules: PokerRules = field(kw_only=True, repr=False)
-    identities: tuple[Mapping[str, Any], ...] = field(kw_only=True, repr=False)  # of the matches, in their order
+    identities: tuple[Mapping[str, Any], ...] = field(kw_only=True, repr=False)  # one for each match
     hands: int = field(kw_only=True)
     seed: int = field(kw_only=True)
     aivat: bool = field(kw_only=True)

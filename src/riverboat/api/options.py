@@ -183,14 +183,14 @@ def _evaluate(annotation: Any, function: Callable[..., Any]) -> Any:
 
 
 class _Unknown:
-    """A type that is not imported at run time."""
+    """Placeholder for a type that is not imported at run time."""
 
     def __class_getitem__(cls, _: object) -> type[_Unknown]:
         return cls
 
 
 class _Names(dict[str, Any]):
-    """Names of a module; those that are not imported stand for objects that only programs can give."""
+    """Names for the evaluation of annotations; those that are not imported become `_Unknown`, not a terminal type."""
 
     def __missing__(self, name: str) -> Any:
         return getattr(builtins, name, _Unknown)
@@ -201,7 +201,7 @@ _LISTS = (list, collections.abc.Sequence, collections.abc.Iterable)
 
 
 def _simplify(annotation: Any) -> tuple[Any, bool, tuple[Any, ...]]:
-    """Return the type of an annotation in the terminal (None if it has none), whether None is allowed, and its metadata."""
+    """Return an annotation's type in the terminal (None if it has none), whether None is allowed, and metadata."""
     metadata: tuple[Any, ...] = ()
     optional = False
     pending: list[Any] = [annotation]

@@ -104,11 +104,11 @@ class PlayTable:
         if seat not in (None, 0, 1):
             raise InputError(f"seat={seat}: must be 0, or 1, which is the dealer")
         self.agent, self.rules, self.seed, self.fixed_seat = agent, rules, seed, seat
-        self.number = -1  # of the hand, from 0
+        self.number = -1  # number of the hand, from 0
         self.version = 0  # deals and actions so far: different for any two states of a table
         self.hands = 0  # finished hands
         self.won: float = 0  # chips that the person has won in finished hands
-        self.events: list[TableEvent] = []  # of this hand
+        self.events: list[TableEvent] = []  # events of this hand
         self.start: BettingState = getattr(agent, "start", None) or BettingState.start(rules).deal_due_streets()
         self.state = self.start
         self.cards: tuple[Holes, HoleCards] = (((), ()), ())
@@ -165,7 +165,7 @@ class PlayTable:
         return tuple(actions)
 
     def _tree_actions(self) -> tuple[str, ...] | None:
-        """Return the actions of the agent's tree, if the agent has no others; else None."""
+        """Return the actions of the agent's tree in this state, if the agent can only play those; else None."""
         menu = getattr(self.agent, "menu", None)
         return None if menu is None else tuple(menu(self.state, self.cards[1]))
 
@@ -205,7 +205,7 @@ class PlayTable:
             return self._let_agent_act(0)
 
     def _deal_from_deck(self, rng: np.random.Generator) -> tuple[HoleCards, HoleCards, HoleCards]:
-        """Draw cards from the full deck."""
+        """Draw the hole cards of seats 0 and 1 and the board from the full deck."""
         hole = self.rules.hole
         cards = rng.permutation(self.rules.deck.cards)[: 2 * hole + self.rules.board_sizes[-1]].tolist()
         return tuple(cards[:hole]), tuple(cards[hole : 2 * hole]), tuple(cards[2 * hole :])
@@ -273,7 +273,7 @@ class PlayTable:
             return self._let_agent_act(before)
 
     def _let_agent_act(self, first_event: int) -> tuple[TableEvent, ...]:
-        """Let the agent act while it is its turn."""
+        """Let the agent act while it is its turn; return the events of the hand from index `first_event` on."""
         while not self.over and self.state.actor != self.seat:
             hole, board = self.cards[0][1 - self.seat], self.cards[1][: self.rules.board_sizes[self.state.street]]
             view = Observations.from_betting([self.state], [hole], [board], [self.number])

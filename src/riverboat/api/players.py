@@ -36,7 +36,7 @@ FORECAST_UNITS = {
 
 
 def _chosen_players(hands: HandRecords, players: Sequence[str], default: int) -> list[str]:
-    """Return the named players, or those with the most hands; raise an error for unknown names."""
+    """Return the named players, or if none are named the `default` ones with the most hands; raise if unknown."""
 
     for name in players:
         if name not in hands.names:
@@ -259,7 +259,10 @@ def model_players(
 
 
 def _fit_on_all_hands(base: Blueprint, hands: HandRecords, name: str, fit: str) -> Blueprint:
-    """Fit a model to all hands of a player, with showdowns, and with all other players as the prior."""
+    """Fit a model to all decisions of a player, with the model of all other players as its prior.
+
+    Shown hands count by bucket too. `fit`: kind of model.
+    """
     from riverboat.opponents.models.hand_lines import read_hands
     from riverboat.opponents.models.hierarchical import fit_model_kind
     from riverboat.opponents.models.tree import count_moves

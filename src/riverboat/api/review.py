@@ -179,13 +179,13 @@ def review_match(
     paired = _is_duplicate(hands)
 
     def independent_samples(chips: Array) -> Array:
-        """Return pairs of a duplicate match, or hands."""
+        """Return the means of duplicate pairs, or the values of single hands if the match is not duplicate."""
         return (chips[0::2] + chips[1::2]) / 2 if paired else chips
 
     for at in range(0, len(hands), BATCH_SIZE):
         estimates = aivat.estimate(hands.take(np.arange(at, min(at + BATCH_SIZE, len(hands)))))
         won = estimates.hands.won
-        chips = np.where(estimates.hands.player[:, 0] == 0, won[:, 0], won[:, 1])  # of the first player
+        chips = np.where(estimates.hands.player[:, 0] == 0, won[:, 0], won[:, 1])  # chips of the first player
         raw = raw.add_samples(independent_samples(chips))
         reduced = reduced.add_samples(independent_samples(estimates.total))
         if worst_hands is not None:
@@ -202,7 +202,7 @@ def review_match(
 
 
 def _agents_of_record(log: Path, hands: HandRecords, agents: Mapping[str, str] | Sequence[str]) -> tuple[Agent, Agent]:
-    """Return the agents of a record's players; the strategies of other players are unknown."""
+    """Return an agent for each player of a record, from texts NAME=AGENT; the strategy of others is unknown."""
 
     if len(hands.names) != 2 or len(hands) < 4:
         raise InputError(
@@ -223,7 +223,7 @@ def _agents_of_record(log: Path, hands: HandRecords, agents: Mapping[str, str] |
 
 
 def _common_rules(log: Path, hands: HandRecords, players: tuple[Agent, Agent]) -> PokerRules:
-    """Return the rules that all hands share; all hole cards must be visible."""
+    """Return the rules that all hands share; raise unless stacks are constant and all hole cards are visible."""
 
     chips = hands.chip_settings
     if (chips != chips[0]).any():

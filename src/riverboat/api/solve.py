@@ -347,7 +347,7 @@ def check_choices(method: str, traversal: str, device: str, dtype: str | None) -
 def _limits(
     game: Any, method: str, iterations: int | None, time: float | None, until: Any, stop: Iterable[Stopper]
 ) -> SolveLimits:
-    """Return the limits of a solve: those given, else the default of the game and the method."""
+    """Return the limits of a solve: those given; without any and without `stop`, the default of game and method."""
 
     requested = SolveLimits(iterations, time, None if until is None else parse_target(until, _unit(game)))
     _ = requested.stoppers  # raises if a limit is invalid
@@ -362,7 +362,7 @@ def _unit(game: Any) -> str:
 
 
 class _Watch:
-    """Passes progress to the callback and the observer, and write errors as a note, once."""
+    """Callback of a run: passes progress to the observer and the user's callback, and notes the first write error."""
 
     def __init__(self, observer: Observer, callback: Callback | None) -> None:
         self.observer, self.callback = observer, callback
@@ -379,7 +379,7 @@ class _Watch:
 
 
 def _make_game(game: str | Game, observer: Observer) -> Game:
-    """Make a game with the values of the smaller games that it needs."""
+    """Make a game from its name; if it needs values of smaller games, solve those and show it as a stage."""
 
     title = "solving smaller games first"
 
@@ -395,7 +395,7 @@ def _make_game(game: str | Game, observer: Observer) -> Game:
 def _compile_unless_saved(
     game: str | Game | CompiledGame, run: str | Path | None, observer: Observer
 ) -> tuple[CompiledGame | None, str | Game]:
-    """Return the compiled game, None if the checkpoint of a run to be resumed has it; and the game or its name."""
+    """Compile a game unless folder `run` has a checkpoint, which contains it; return the result or None, and game."""
     if not isinstance(game, CompiledGame):
         if run is not None and Path(run).is_dir() and checkpoints(Path(run)):
             return None, game
@@ -423,7 +423,7 @@ def _plan_cfr(
 
 
 def _run(run: cfr_run.CFRRun, limits: SolveLimits, watch: _Watch, stop: Iterable[Stopper]) -> Result:
-    """Run to the end."""
+    """Run CFR to its limits; note if the result is that of an earlier, better check. Ctrl-C raises SolveInterrupted."""
 
     watch.run = run
     try:

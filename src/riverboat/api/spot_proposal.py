@@ -35,12 +35,12 @@ class MenuCandidate:
     """A spot with one of the simpler menus, and the cost of solving it."""
 
     spot: Spot
-    left_out: tuple[str, ...]  # relative to the spot's own menu; empty for that menu itself
+    left_out: tuple[str, ...]  # what the spot's own menu has in addition; empty for that menu itself
     dtype: str  # format of the tables: compact if they fit, otherwise 16-bit
     infosets: int | None  # None if the tree is too large to count
     bytes: int | None
-    seconds: float | None  # to the usual target
-    fits: bool  # within the memory limit
+    seconds: float | None  # estimated time to the usual target
+    fits: bool  # whether it is within the memory limit
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ MenuChange = Callable[[ActionMenu, int], ActionMenu]  # a menu and the first str
 
 
 def _map_levels(menu: ActionMenu, change: Callable[[MenuLevel], MenuLevel], first: int = 0) -> ActionMenu:
-    """Return a menu with the lists of sizes changed, from a street on."""
+    """Return a menu with `change` applied to the sizes of all raise levels and donk bets, from street `first` on."""
 
     def at(street: int, level: MenuLevel) -> MenuLevel:
         return change(level) if street >= first else level
@@ -120,7 +120,7 @@ def _map_levels(menu: ActionMenu, change: Callable[[MenuLevel], MenuLevel], firs
 
 
 def _cap_raises(count: int) -> MenuChange:
-    """Cap the bets and raises of every street."""
+    """Return a menu change that allows at most `count` bets and raises on every street."""
     return lambda menu, _: replace(
         menu, most_raises=trim_repeats([count if most is None else min(most, count) for most in menu.most_raises])
     )

@@ -137,7 +137,7 @@ def _parse_menus(sizes: Mapping[str, str], cards: int) -> dict[str, dict[str, st
 
 
 def _parse_share(text: str) -> float:
-    """Return 0.05 for `5%` or `0.05`."""
+    """Parse a share, such as a rake: 0.05 for `5%` or `0.05`."""
     match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*(%?)\s*", text)
     if match is None:
         raise InputError(f"--rake {text!r}: write a share such as 5% or 0.05")

@@ -90,7 +90,7 @@ class SweepTrial:
     values: tuple[float, ...]  # expected value of each player
     unit: str
     reached: bool  # whether the target was met, if there was one
-    history: tuple[tuple[int, float, float], ...]  # of evaluations: iterations, seconds, exploitability
+    history: tuple[tuple[int, float, float], ...]  # of each evaluation: iterations, seconds, exploitability
     answer: str = LAST  # which strategy was measured: the last, or the best evaluated one
     answer_iteration: int | None = None
 
@@ -177,7 +177,7 @@ class SweepResult:
 
 
 def _as_list(name: str, value: Any, attribute: str = "") -> list[Any]:
-    """Return a list of one value or of several; an object with an attribute of this name is one."""
+    """Return one value or several as a list; an object that has `attribute` is one value, even if it is iterable."""
     is_single = isinstance(value, str) or (attribute != "" and hasattr(value, attribute))
     if not is_single and not isinstance(value, Iterable):
         raise InputError(f"{name}={short_repr(value)}: must be one value, or a list of values")

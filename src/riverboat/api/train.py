@@ -41,7 +41,7 @@ BYTES_PER_ACTION = {"float32": 8, "16-bit": 4}  # per infoset and action: regret
 DUEL_HANDS = 400_000
 SMALL_SECONDS = 5.0  # longest best response that is used as the measure of strength
 EXACT_SECONDS = 60.0  # the same with `exploitability`, per thread; beyond it, a lower bound is computed
-BOUND_BOARDS = 300  # of that lower bound
+BOUND_BOARDS = 300  # boards of that lower bound
 LOSSLESS = "lossless"
 SIZED_RECIPE = "default"  # recipe whose number of buckets follows from the training time
 NO_RECIPE = "train: name a recipe, or give time=… alone: it then determines the number of buckets"
@@ -401,7 +401,7 @@ def load_recipe(recipe: str | Path | TrainRecipe) -> TrainRecipe:
 
 
 def _time_limit(recipe: TrainRecipe, time: float | None, iterations: int | None) -> float | None:
-    """Return the seconds of training: those given, else the recipe's unless iterations are given; None without a limit."""
+    """Return the seconds of training: those given, else the recipe's unless iterations are given; None: no limit."""
     if time is None and (recipe.time is None or iterations is not None):
         return None
     return time if time is not None else parse_duration(recipe.time or "")
@@ -435,7 +435,10 @@ def _train_recipe(
     begin: str | Path | None,
     options: Mapping[str, Any],
 ) -> TrainingResult:
-    """Train by a recipe. `options` are the settings of the trainer, limits, checks and callbacks."""
+    """Train by a recipe in a folder, with a time limit in seconds; `begin` is the run of a warm start.
+
+    `options` are the settings of the trainer, limits, checks and callbacks.
+    """
     from riverboat.solvers.mccfr.warm_start import trainer_from_checkpoint, warm_start
 
     observer: Observer = options["observer"]
@@ -569,7 +572,7 @@ def _make_trainer(
     tree = compile_action_tree(recipe.rules, recipe.menu)
     mode, cluster = options["mode"], options["cluster"]
     common: dict[str, Any] = {"seed": options["seed"], "weighting": recipe.weighting}
-    if options["device"] == CPU or recipe.traversal == "pcs":  # which deals the boards on the CPU
+    if options["device"] == CPU or recipe.traversal == "pcs":  # PCS deals the boards on the CPU
         common["threads"] = options["threads"]
     if options["device"] != CPU:
         return nullcontext(BlueprintTrainer(tree, cards, recipe.traversal, device=CUDA, **common))

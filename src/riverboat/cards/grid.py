@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
     from rich.text import Text
 
-RANK_ORDER = RANKS[::-1]  # of rows and columns
+RANK_ORDER = RANKS[::-1]  # order of rows and columns: aces first
 
 
 def class_index(high: int, low: int, suited: bool) -> int:
@@ -383,7 +383,7 @@ def _check_shares(what: str, values: Array) -> Array:
 
 
 def _interpolate_colour(colours: Sequence[str], place: float) -> str:
-    """Interpolate colours: 0 is the first one, 1 the last."""
+    """Interpolate linearly between colours such as `#5b9bd9`: place 0 is the first one, 1 the last."""
     stops = np.array([[int(c[k : k + 2], 16) for k in (1, 3, 5)] for c in colours])
     positions = np.linspace(0, 1, len(stops))
     return "#" + "".join(f"{round(float(np.interp(place, positions, stops[:, k]))):02x}" for k in range(3))

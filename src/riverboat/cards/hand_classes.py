@@ -82,14 +82,14 @@ class _HandClassRules(NamedTuple):
 
     @staticmethod
     def for_deck(deck: Deck) -> _HandClassRules:
-        """Return the rules of a deck: its order down to a straight or three of a kind, then the usual order."""
+        """Return the rules of a deck: its hand rules order the made hands above two pair, the others are as usual."""
         rules = get_hand_rules(deck.rules)
         high = [name for category in rules.order[:2:-1] for name in _CATEGORY_MADE_HANDS.get(category, (category,))]
         ranks = sum(1 << RANKS.index(r) for r in deck.ranks)
         return _HandClassRules(ranks, rules.lowest, (*high, *MADE_HANDS[len(high) :]))
 
     def beaten(self, made: Array, by: str) -> Array:
-        """Return which made hands, as indices of MADE_HANDS, lose to the hand `by`."""
+        """Return which made hands, given as indices of MADE_HANDS, are weaker than the made hand `by`."""
         return np.array([self.order.index(name) > self.order.index(by) for name in MADE_HANDS])[made]
 
 
@@ -118,7 +118,7 @@ def classify(hand: Cards, board: Cards, deck: Deck = FULL_DECK) -> HandClass:
 
 
 def classify_all(board: Cards, deck: Deck = FULL_DECK) -> HandClasses:
-    """Classify all 1326 hands; hands that a smaller deck does not have count as blocked."""
+    """Classify all 1326 hands on a board; hands with cards that a smaller deck does not have count as blocked."""
     public = as_postflop_board(board, "hand classes")
     live = np.isin(HAND_CARDS, np.setdiff1d(deck.cards, public)).all(axis=1)
     made, draws = np.full(NUM_HANDS, -1, np.int8), np.zeros((NUM_HANDS, len(DRAWS)), bool)
@@ -164,7 +164,7 @@ def _count_values(values: Array, kinds: int) -> Array:
 
 
 def _made_hands(ranks: Array, suits: Array, on_board: Array, boards: Array, game: _HandClassRules) -> Array:
-    """Return the index of MADE_HANDS of every hand: the first condition that holds."""
+    """Return the made hand of every hand, as index of MADE_HANDS: the best one whose condition holds. int8 [hands]"""
     low, high = ranks[:, 0], ranks[:, 1]
     pocket = low == high
     counts = on_board + (np.arange(13) == low[:, None]) + (np.arange(13) == high[:, None])  # [hands, 13]
@@ -212,7 +212,7 @@ def _made_hands(ranks: Array, suits: Array, on_board: Array, boards: Array, game
 
 
 def _flush_draws(ranks: Array, suits: Array, boards: Array, game: _HandClassRules) -> tuple[Array, Array]:
-    """Return which hands have four of a suit with a card of their own, and which of them have the highest card left."""
+    """Return flush draws (four of a suit, at least one in the hand) and nut flush draws, each bool [hands]."""
     flush, nut = np.zeros(len(ranks), bool), np.zeros(len(ranks), bool)
     in_deck = np.array([game.ranks >> rank & 1 for rank in range(13)], bool)
     for suit in range(4):

@@ -92,7 +92,7 @@ class HandIndexer:
         return indexer
 
     def _set_cards(self, cards: list[int]) -> None:
-        """Set the cards, ordered by rank, then suit."""
+        """Set the cards of the deck in all tables; `cards` are ordered by rank, then suit."""
         place, card, suits = np.full(256, kernels.NOT_IN_DECK, np.uint8), np.zeros(64, np.uint8), self._tables[0].suits
         for k, c in enumerate(cards):
             place[c] = 16 * (k % suits) + k // suits
@@ -343,7 +343,7 @@ def _board_indexer(cards: int, deck: Deck) -> HandIndexer:
 
 @cache
 def _rank_sets() -> tuple[Array, Array, Array]:
-    """Number the sets of ranks within their size: `sets`, `sorted_sets` and `first` of the tables."""
+    """Return `sets`, `sorted_sets` and `first` of `IndexTables`: a numbering of the sets of ranks of each size."""
     sizes = np.array([mask.bit_count() for mask in range(1 << 13)])
     ranked = np.argsort(sizes, kind="stable")  # among sets of one size, colexicographic order is numeric order
     first = np.searchsorted(sizes[ranked], np.arange(14))
@@ -389,7 +389,10 @@ def _build_index_tables(rounds: tuple[int, ...], ranks: int, suits: int) -> Inde
 
 
 def _families(rounds: tuple[int, ...], ranks: int, suits: int) -> Iterator[tuple[SuitShape, ...] | None]:
-    """Yield the shapes of the suits, largest first, for every spread of the rounds; None if the deck has too few cards."""
+    """Yield the family of every combination of spreads, one spread of the cards over the suits for each round.
+
+    A family has the shapes of the four suits, largest first; None if the deck has too few cards.
+    """
     suit_sizes = [ranks if suit < suits else 0 for suit in range(4)]
     for counts in product(*map(_spreads, rounds)):
         shapes = list(zip(*counts, strict=True))
@@ -398,8 +401,9 @@ def _families(rounds: tuple[int, ...], ranks: int, suits: int) -> Iterator[tuple
 
 
 def _spreads(cards: int) -> list[tuple[int, int, int, int]]:
-    """Return the spreads of cards over the four suits; the first three suits are in the same order for any number of
-    cards.
+    """Return the spreads of cards over the four suits: all ways to split their number into four counts.
+
+    The index of a spread depends on its first three counts only, not on the number of cards.
     """
     return [
         (total - second, second - third, third, cards - total)
@@ -411,7 +415,7 @@ def _spreads(cards: int) -> list[tuple[int, int, int, int]]:
 
 @cache
 def _spread_numbers() -> Array:
-    """Return the index of every spread in `_spreads`. uint16 [4096]"""
+    """Return the index of every spread, by the counts of the first three suits, four bits each. uint16 [4096]"""
     numbers = np.zeros(1 << 12, np.uint16)
     for k, (a, b, c, _) in enumerate(_spreads(3 * len(RANKS))):
         if max(a, b, c) <= len(RANKS):
@@ -420,5 +424,5 @@ def _spread_numbers() -> Array:
 
 
 def _count_suit_deals(shape: SuitShape, ranks: int) -> int:
-    """Return the number of ways to choose the ranks of one suit, where `shape` has its number of cards in each round."""
+    """Return the number of ways to choose the ranks of one suit with this shape, its number of cards in each round."""
     return prod(comb(ranks - used, n) for used, n in zip(accumulate(shape, initial=0), shape, strict=False))

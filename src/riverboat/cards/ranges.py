@@ -107,7 +107,7 @@ class Range:
 
     @property
     def combos(self) -> float:
-        """Sum of the weights."""
+        """Number of hands in the range, each counted with its weight."""
         return fsum(self.weights)
 
     @property
@@ -259,7 +259,7 @@ def class_extremes(weights: Array, live: Array | slice = _ALL_HANDS) -> tuple[Ar
 
 
 def _read_range_file(name: str) -> str:
-    """Read a range file, with comments removed so that positions stay."""
+    """Read a range file without its comments; lines and columns of tokens stay the same, for error messages."""
     try:
         text = read_text(Path(name).expanduser(), "range file", MAX_TOML_BYTES)
     except RuntimeError:  # ~ of an unknown user
@@ -311,7 +311,7 @@ def _token_hands(name: str) -> Array:
 
 
 def _token_cells(name: str) -> list[int]:
-    """Return the cells of a group of hands."""
+    """Return the grid cells of a token such as `AK`, `KTs+`, `88-55` or `98o-65o`."""
     first, dash, last = name.partition("-")
     high, low, kind = _parse_class(first.removesuffix("+") if not dash else first)
     if first.endswith("+") and not dash:
@@ -345,7 +345,7 @@ def _parse_class(name: str) -> tuple[int, int, str]:
 
 
 def _class_cells(high: int, low: int, kind: str) -> Cells:
-    """Return the cell of a class; two cells for `AK`."""
+    """Return the grid cell of a class of starting hands; both suited and offsuit cells for `AK`."""
     suited, offsuit = class_index(high, low, True), class_index(high, low, False)
     return (suited,) if kind == "s" or high == low else (offsuit,) if kind == "o" else (suited, offsuit)
 
@@ -422,7 +422,7 @@ _FIRST_GAP_LINE = 1 + 12 * len(_KINDS)  # index of the first line of equal gaps
 
 
 def _runs(line: list[RangeClass], left: dict[int, float]) -> Iterator[list[RangeClass]]:
-    """Yield the longest runs of a line that are left and have one weight."""
+    """Yield the longest runs of classes in a line that have equal weights in `left`, the cells not yet written."""
 
     def weight(item: RangeClass) -> float | None:
         first = left.get(item.cells[0])
@@ -438,7 +438,7 @@ def _saving(run: list[RangeClass]) -> int:
 
 
 def _run_name(run: list[RangeClass]) -> str:
-    """Return `AK`, `QQ+`, `KTs+` or `98o-65o`."""
+    """Return the token that names a run of classes: `AK`, `QQ+`, `KTs+` or `98o-65o`."""
     first, last = run[0].name, run[-1].name
     if len(run) == 1:
         return first
@@ -453,7 +453,7 @@ def _weight_suffix(weight: float) -> str:
 
 # --- card removal ---
 
-MAX_SEARCH_STATES = 100_000  # visited before the search gives up
+MAX_SEARCH_STATES = 100_000  # states that a search visits before it gives up
 
 _HAND_MASKS = tuple((1 << int(a)) | (1 << int(b)) for a, b in HAND_CARDS)
 

@@ -73,8 +73,9 @@ class RankTables(NamedTuple):
 
 
 def _hand_code(ranks: tuple[int, ...], rules: HandRules) -> int:
-    """Return category and ranks of the best five (or fewer) cards, ignoring flushes, as a number that sorts by
-    strength.
+    """Return the code of a hand, ignoring flushes: category and ranks of its best five cards as one number.
+
+    Codes sort by strength. Hands of fewer than five cards have codes too.
     """
     cards, by_count = len(ranks), sorted(((ranks.count(r), r) for r in set(ranks)), reverse=True)
     most, first = by_count[0]
@@ -123,7 +124,7 @@ def _multisets(cards: int) -> list[tuple[int, ...]]:
 
 
 def _flush_codes(rules: HandRules) -> dict[int, int]:
-    """Return the code of every set of five or more ranks in one suit."""
+    """Return the code of the best flush or straight flush by the set of ranks of one suit, five or more, as bits."""
     codes = {}
     for mask in range(1 << 13):
         ranks = [r for r in range(12, -1, -1) if mask >> r & 1]
@@ -137,7 +138,7 @@ def _flush_codes(rules: HandRules) -> dict[int, int]:
 
 @cache
 def _rank_classes(rules: HandRules) -> tuple[Array, dict[int, int]]:
-    """Return all codes of five cards of the deck in order, and the flush codes."""
+    """Return the codes of all five-card hands, ascending (entry k has class k + 1), and `_flush_codes`."""
     flushes = _flush_codes(rules)
     plain = {_hand_code(m, rules) for m in _multisets(5) if min(m) >= rules.lowest}
     suited = {code for mask, code in flushes.items() if not mask & ((1 << rules.lowest) - 1)}
@@ -182,7 +183,7 @@ def rank_tables(cards: int, rules: str = STANDARD_RULES) -> RankTables:
 
 
 def _build_rank_tables(cards: int, rules: HandRules) -> RankTables:
-    """Build the tables.
+    """Build the tables that rank hands of `cards` cards.
 
     Cards that are not in the deck have entries too, with meaningless values: loops need not check for them.
     """
@@ -203,7 +204,10 @@ def _build_rank_tables(cards: int, rules: HandRules) -> RankTables:
 
 
 def _displace(sums: Array, values: Array) -> tuple[Array, Array]:
-    """Shift the rows of a sparse table over one another, the fullest first, until no entries collide."""
+    """Pack a sparse table, given by sums of keys and values, by row displacement (Tarjan & Yao 1979).
+
+    Rows are placed fullest first. Returns `offset` and `value` of `RankTables`.
+    """
     width = 1 << ranking.ROW_BITS
     rows = sums >> ranking.ROW_BITS
     filled, sizes = np.unique(rows, return_counts=True)

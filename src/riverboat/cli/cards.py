@@ -61,7 +61,7 @@ def show_range(text: str, *, board: str = "", out: Path | None = None, json: boo
 
 
 def _count_classes(held: Range, board: tuple[int, ...]) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the combos of each made hand and each draw of a range that occur."""
+    """Return the combos of a range by made hand and by draw, without those that do not occur."""
     made, draws = classify_all(board)
     live = made >= 0
     sums = np.bincount(made[live], held.weights[live], len(MADE_HANDS))

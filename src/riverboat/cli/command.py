@@ -2,9 +2,9 @@
 
     app.command()(Command("riverboat.cli.train:train", "riverboat.api.train:train"))
 
-Parameters before `*` are arguments in the terminal, those behind it are options. A function with `**options` also has the
-options of API functions: all their parameters but the first one, which is the subject. The command's own parameters come
-first, and replace parameters of the same name. Nothing is imported before the command runs.
+Parameters before `*` are arguments in the terminal, those behind it are options. A function with `**options` also has
+the options of API functions: all their parameters but the first one, which is the subject. The command's own parameters
+come first, and replace parameters of the same name. Nothing is imported before the command runs.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from riverboat.core.errors import InputError
 from riverboat.core.files import check_image_path
 
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
-COMMON_HELP = {  # of parameters that a docstring leaves out
+COMMON_HELP = {  # help texts of parameters that a docstring leaves out
     "agent": "A baseline agent, a blueprint folder (runs/x?purify), module:Class, demo or default.",
     "folder": "Folder of a run or a strategy.",
     "game": "A game or .game file; by default the agents' game.",
     "json": "Print one JSON object on stdout and nothing else.",
     "seed": "Seed of the random numbers.",
 }
-PREFIXES = {  # of help texts, where a command has the options of several functions
+PREFIXES = {  # prefixes of help texts, where a command has the options of several functions
     "riverboat.api.spots:spot_from_texts": "solve spot: ",
     "riverboat.api.spots:spot_from_match_state": "solve MATCHSTATE: ",
 }
@@ -59,7 +59,7 @@ class Command:
             raise typer.Exit(1)
 
     def _name_flag(self, message: str) -> str:
-        """Write parameters as flags of the terminal: the one that an error begins with, and those with `=…`."""
+        """Replace parameters in an error message by their flags: the one at its beginning, and those with `=…`."""
         parameters = self._parameters.items()
         flags = {name: option.flag_name for name, (option, is_argument, _) in parameters if not is_argument}
         first = re.match(r"\w+(?=[ =:])", message)
@@ -69,7 +69,7 @@ class Command:
 
     @cached_property
     def _parameters(self) -> dict[str, tuple[OptionInfo, bool, str]]:
-        """Options of the function and of the API functions, whether each is an argument, and the prefix of its help."""
+        """By name: option of the function or its API functions, whether it is an argument, and prefix of its help."""
         function = read_function(self.source)
         kinds = {name: parameter.kind for name, parameter in inspect.signature(function).parameters.items()}
         found = {name: (option, kinds[name] != KEYWORD_ONLY, "") for name, option in options_of(function).items()}

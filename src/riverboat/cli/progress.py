@@ -2,9 +2,10 @@
 
     Card abstraction, step 1 of 7: turn features  9 %  15 s left
 
-The title comes first, then the share that is done, then details in order of importance. Without a known share the elapsed
-time is shown. A terminal shows as many details as fit, and a bar in the remaining columns; the title and the share are
-dropped before the first detail. A thread draws the line, so that it also updates while the work reports nothing.
+The title comes first, then the share that is done, then details in order of importance. Without a known share the
+elapsed time is shown. A terminal shows as many details as fit, and a bar in the remaining columns; the title and the
+share are dropped before the first detail. A thread draws the line, so that it also updates while the work reports
+nothing.
 """
 
 from __future__ import annotations
@@ -216,7 +217,7 @@ class StageProgressLine(LineSlot):
 
     def __call__(self, stage: str, done: int, count: int) -> None:
         before, line = self.line, self.open(stage)
-        self.already_done = (self.already_done if line is before else 0) or done  # parts of an earlier run: no time now
+        self.already_done = (self.already_done if line is before else 0) or done  # from an earlier run, in no time
         new = done - self.already_done
         seconds = clock.monotonic() - line.started
         left = f"{format_seconds(round(seconds / new * (count - done)))} left" if new else ""

@@ -37,7 +37,7 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def _install_handler(handler: Callable[[int, FrameType | None], Any]) -> Iterator[None]:
-    """Install a handler for the signals; ignored signals stay ignored (`nohup`)."""
+    """Install a handler for interrupt signals within a context; ignored signals stay ignored (`nohup`)."""
     before = {}
     if threading.current_thread() is threading.main_thread():  # other threads may not
         for name in _SIGNAL_NAMES:
@@ -130,7 +130,7 @@ def _is_broken_pipe(error: Exception) -> bool:
 
 
 def _describe_error(error: Exception) -> tuple[str, int]:
-    """Return the message of an error in one line, and the exit code."""
+    """Return the one-line message of an error, empty for a broken pipe, and the exit code."""
     if _is_broken_pipe(error):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # otherwise the interpreter complains at exit
         return "", 1

@@ -99,7 +99,7 @@ def _training_lines(trained: train_api.TrainingResult, recipe: str) -> Iterator[
 
 
 def _plot_snapshots(run: Path, picture: Path) -> None:
-    """Plot the results of a run's snapshots against its last strategy."""
+    """Play a run's snapshots against its last strategy, print the results, and plot them."""
     from riverboat.cli import reproduce
     from riverboat.papers.sampling import compare_snapshots
 
@@ -144,7 +144,7 @@ class TrainDisplay(AbstractionDisplay):
 
 
 class _TrainingProgressLine(ProgressLine):
-    """Progress of training: strength first if it is measured, then the remaining time and the visits."""
+    """Progress line of training: last strength if it was measured, remaining time, iterations, speed and visits."""
 
     last_details: tuple[str, ...] = ("", "", "")
     warned = False

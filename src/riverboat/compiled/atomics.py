@@ -17,7 +17,7 @@ from riverboat.core.arrays import Array
 _I64 = ir.IntType(64)
 # Entries of a team's state, each on a cache line of its own: a counter of units of work comes first.
 _ARRIVED, _GENERATION, _ABANDONED, TEAM_STATE_SIZE = 8, 16, 24, 32
-_SPINS = 2000  # looks at the barrier before a thread yields: about the time of a wake-up by the system
+_SPINS = 2000  # polls of the barrier before a thread yields its core: about the time of a wake-up by the system
 # LLVM's name of the instruction for waiting loops, and its arguments.
 _PAUSE: tuple[str, list[int]] | None = {
     "x86_64": ("llvm.x86.sse2.pause", []),
@@ -34,7 +34,7 @@ binding.add_symbol(_YIELD, ctypes.cast(_yield_function, ctypes.c_void_p).value) 
 
 
 def _element(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    """Return a pointer to an element of an int64 array."""
+    """Return a pointer to an element of an int64 array: `args` begin with the array and the index."""
     data = context.make_array(sig.args[0])(context, builder, args[0]).data
     return builder.gep(data, [context.cast(builder, args[1], sig.args[1], types.int64)])
 
@@ -52,7 +52,7 @@ def fetch_add(_context: Any, counter: Any) -> Any:
 
 @intrinsic
 def _arrive(_context: Any, array: Any, index: Any) -> Any:
-    """Atomically increment `array[index]` (int64), in order with all other reads and writes, and return its old value."""
+    """Atomically increment `array[index]` (int64) with acquire-release order, and return its old value."""
 
     def code(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.atomic_rmw("add", _element(context, builder, sig, args), ir.Constant(_I64, 1), "acq_rel")
@@ -121,7 +121,7 @@ def abandon_team(state: Array) -> None:
 
 @inline
 def barrier(state, threads):
-    """Wait until all threads of a team are here. Returns whether they came; if not, the team was abandoned.
+    """Wait until all threads of a team have reached the barrier; return False if the team was abandoned instead.
 
     `state`: int64 [TEAM_STATE_SIZE], zeros at first.
     """

@@ -109,7 +109,7 @@ class CodeFiles:
 
 
 def toolchain() -> tuple[Any, ...]:
-    """Return the versions and settings that turn sources into machine code. The processor is in Numba's own key."""
+    """Return the versions and settings that machine code depends on. The processor is in Numba's own key."""
     versions = (numba.__version__, llvmlite.__version__, binding.llvm_version_info, np.__version__)
     return (*versions, *(getattr(numba.config, name, None) for name in _SETTINGS))
 
@@ -224,7 +224,10 @@ def _import_root(folder: Path) -> Path:
 
 
 def _iterate_imports(block: Iterable[ast.AST], inside: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[str]]]:
-    """Yield the import statements of a block as a module's name and the names that are taken from it."""
+    """Yield each import in a block as the parts of a module's name, and the names that are taken from it.
+
+    `inside`: parts of the name of the module that contains the block, for relative imports.
+    """
     for node in block:
         if isinstance(node, ast.ImportFrom):
             base = inside[: len(inside) - node.level] if node.level else ()

@@ -56,7 +56,7 @@ failures: list[Exception] = []  # failures although all names exist; after one, 
 
 @contextlib.contextmanager
 def _recording_failures() -> Iterator[None]:
-    """Record a failure, and continue as Numba does."""
+    """Record exceptions of the block in `failures` instead of raising them, so that Numba's own behavior remains."""
     try:
         yield
     except Warning:
@@ -67,7 +67,7 @@ def _recording_failures() -> Iterator[None]:
 
 
 def _with_numba_fallback(method: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Use Numba's own method if this one fails."""
+    """Decorate a method of a code library so that Numba's own method of the same name runs if it fails."""
 
     @wraps(method)
     def run(library: Any) -> None:

@@ -15,7 +15,7 @@ _HUGEPAGE_BYTES = 1 << 21
 
 
 def hugepage_zeros(count: int, dtype: Any) -> Array:
-    """Allocate an array of zeros on huge pages: first touch and random access cost a tenth."""
+    """Allocate an array of zeros on huge pages, on which first touch and random access cost a tenth."""
     kind = np.dtype(dtype)
     size = count * kind.itemsize
     if sys.platform != "linux" or size < _HUGEPAGE_BYTES or not hasattr(mmap, "MADV_HUGEPAGE"):

@@ -52,7 +52,7 @@ _INLINE_OPTIONS = {
 
 
 def _make_decorator(compiler: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Make a decorator that compiles functions on their first call."""
+    """Make a decorator that compiles functions on their first call; `compiler` names a class of `code_linking`."""
 
     def compile_later(function: Callable[..., Any]) -> Any:
         """Compile a loop on its first call, and store its code on disk.

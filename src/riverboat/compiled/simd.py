@@ -63,7 +63,7 @@ def _vector_pointer(context: Any, builder: Any, kind: Any, array: Any, at: Any, 
 
 
 def _mask(builder: Any, count: Any) -> Any:
-    """Return the mask of the first `count` elements."""
+    """Return a mask of sixteen elements that selects the first `count`."""
     return builder.icmp_unsigned("<", _integers(range(SIMD_WIDTH)), _splat(builder, builder.trunc(count, _I32)))
 
 
@@ -230,8 +230,8 @@ def _integers(numbers: Iterable[int]) -> ir.Constant:
 
 # --- tables ---
 # Table rows have no padding, so the last vector of a row is loaded and stored under a mask. Tables hold float64,
-# float32, or 16-bit codes: uint16 for numbers in [0, 2) with 5 bits of exponent and 11 of mantissa, int16 for numbers in
-# (-2, 2) with a sign and one bit of mantissa less. The smallest unit is 2^-31; smaller numbers become zero.
+# float32, or 16-bit codes: uint16 for numbers in [0, 2) with 5 bits of exponent and 11 of mantissa, int16 for numbers
+# in (-2, 2) with a sign and one bit of mantissa less. The smallest unit is 2^-31; smaller numbers become zero.
 
 CODE_BIAS = 96 << 23  # the bits of 2^-31 as a float32
 DROPPED_BITS = {True: 13, False: 12}  # bits of a float32 that a code drops, by whether it is signed
@@ -240,14 +240,14 @@ ENTRY_DITHER, STEP_DITHER = 2654435769, 3242174889
 
 
 def _constant(builder: Any, like: Any, number: float) -> Any:
-    """Return a constant of the type of a number or vector."""
+    """Return a constant of the LLVM type of `like`, a number or a vector, whose elements then are all equal."""
     if not isinstance(like.type, ir.VectorType):
         return ir.Constant(like.type, number)
     return _splat(builder, ir.Constant(like.type.element, number), like.type.count)
 
 
 def _elements(like: Any, element: Any) -> Any:
-    """Return the type of a number or vector with another element."""
+    """Return the LLVM type `element`, or a vector type of it if `like` is a vector, with as many elements."""
     return ir.VectorType(element, like.type.count) if isinstance(like.type, ir.VectorType) else element
 
 
@@ -265,7 +265,10 @@ def decode_code(builder: Any, x: Any, signed: bool) -> Any:
 
 
 def encode_code(builder: Any, x: Any, threshold: Any, signed: bool) -> Any:
-    """Encode a float32, or a vector of them, as 16-bit codes, rounded by a threshold and clipped to the largest code."""
+    """Encode a float32, or a vector of them, as 16-bit codes, clipped to the largest code.
+
+    `threshold` is added to the bits that are dropped, so it determines which numbers are rounded up.
+    """
     bits = builder.bitcast(x, _elements(x, _I32))
     size = builder.bitcast(builder.and_(bits, _constant(builder, bits, 0x7FFFFFFF)), x.type)
     size = builder.bitcast(builder.fadd(size, _constant(builder, x, 2.0**-31)), bits.type)
@@ -280,7 +283,10 @@ def encode_code(builder: Any, x: Any, threshold: Any, signed: bool) -> Any:
 
 
 def _threshold(builder: Any, at: Any, step: Any, shift: int) -> Any:
-    """Return the rounding threshold of each element: `shift` bits that run through all values over the steps."""
+    """Return dither for sixteen table entries from offset `at`, to be added before rounding off `shift` bits.
+
+    Over the steps (iterations) the dither of an entry is spread evenly.
+    """
     numbers = _integers([k * ENTRY_DITHER % 2**32 for k in range(SIMD_WIDTH)])
     first = builder.mul(builder.trunc(at, _I32), _I32(ENTRY_DITHER))
     first = builder.add(first, builder.mul(builder.trunc(step, _I32), _I32(STEP_DITHER)))
@@ -299,7 +305,7 @@ def decode_codes(codes: Any) -> Any:
 
 
 def _is_full(builder: Any, count: Any) -> Any:
-    """Return whether all sixteen elements are valid: then no mask, which few processors support for all widths."""
+    """Return whether all sixteen elements are valid: then no mask is used, since few CPUs support all masked moves."""
     return builder.icmp_unsigned(">=", count, ir.Constant(count.type, SIMD_WIDTH))
 
 
@@ -358,7 +364,7 @@ def prefetch(_context: Any, table: Any, at: Any) -> Any:
 
 @intrinsic
 def store_masked(_context: Any, table: Any, at: Any, x: Any, count: Any, step: Any) -> Any:
-    """Store the first `count` numbers to a table. 16-bit codes are rounded by the threshold of the `step`."""
+    """Store the first `count` numbers at offset `at` of a table; 16-bit codes are rounded by the dither of `step`."""
 
     def code(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         vector = _vector(table.dtype)

@@ -40,10 +40,10 @@ class BandArrays(NamedTuple):
 
 @inline
 def leaf_values(game, z, me, mass, strategy, out):
-    """Add the value of a leaf to a player, for each of its ranks.
+    """Add the counterfactual value of leaf `z` to player `me` to `out`, for each of its ranks.
 
     The value is the payoff against the opponent's ranks, weighted by their reach of the leaf. Equal ranks split the
-    prize.
+    prize. mass: float64 [2, ranks], probability of each rank
     """
     other = 1 - me
     ranks = mass.shape[1]
@@ -212,7 +212,11 @@ def fill_frequencies(
 
 @inline
 def cell_move(bands, place_of, s, done, cell):
-    """Return the action of a situation in a cell: the band above all its thresholds below the cell."""
+    """Return the action of a situation in a cell between neighbouring thresholds.
+
+    place_of: int64 [thresholds], position of each threshold in sorted order; done: number of thresholds of the
+    situations before `s`
+    """
     b = bands.first[s]
     for j in range(bands.first[s + 1] - bands.first[s] - 1):
         if place_of[done + j] < cell:
@@ -241,9 +245,9 @@ def newton(
     cuts,  # float64 [thresholds] INOUT
     workspace,  # NewtonWorkspace
 ):
-    """Run damped Newton steps on the indifference equations and return the smallest maximum residual.
+    """Run at most `steps` damped Newton steps on the indifference equations; return the smallest maximum residual.
 
-    `cuts` ends at the thresholds with that residual. Positions inside an atom are distinct signals here.
+    On return `cuts` has the thresholds with that residual. Positions inside an atom are distinct signals here.
     """
     order, act, at, row, system, best = workspace
     n, situations, ranks = len(cuts), len(bands.first) - 1, len(edges) - 1
@@ -328,11 +332,11 @@ def newton(
 
 @inline
 def drop_empty_bands(bands, cuts, low, high, system):
-    """Replace the equations of bands that are rightly empty, and return the largest residual of the others.
+    """Replace the indifference equations of bands that may be empty in equilibrium; return the largest residual.
 
-    A band at an end of the axis is rightly empty if its neighbour is better there. A band between two coinciding
-    thresholds is rightly empty if its lower neighbour is better than it. Then the two neighbours share one threshold,
-    or have none if they are the same action.
+    A band at an end of the axis may be empty if the action of its neighbour is better there. A band between two
+    coinciding thresholds may be empty if the action below is better than its own. Then its two neighbours share one
+    threshold, or have none if they are the same action. The residual is that of the equations after replacement.
     """
     n = len(cuts)
     near = 1e-12 * (high - low)

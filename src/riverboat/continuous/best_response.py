@@ -136,7 +136,7 @@ class ProfileEvaluation:
 
     @cached_property
     def _segment_density(self) -> Array:
-        """Density of each player given the segment of the axis, linear on each piece. float64 [players, pieces, 2]"""
+        """Coefficients of each player's density given the segment, linear on a piece. float64 [players, pieces, 2]"""
         signals, k = self.game.signals, self.segment
         length = signals.edges[k + 1] - signals.edges[k]
         start = (self.breaks[:-1] - signals.edges[k]) / length
@@ -145,7 +145,7 @@ class ProfileEvaluation:
 
     @cached_property
     def _piece_share(self) -> Array:
-        """Share of each piece in its segment. float64 [players, pieces]"""
+        """Probability of each piece given its segment. float64 [players, pieces]"""
         start, slope = np.moveaxis(self._segment_density, -1, 0)
         return np.asarray(start * self.width + slope * self.width**2 / 2)
 
@@ -171,9 +171,9 @@ class ProfileEvaluation:
         return out
 
     def _opponent_probabilities(self, me: int, other: int) -> tuple[Array, Array]:
-        """Return the probability that an opponent reaches each leaf, in total and with a lower signal.
+        """Return the probability that an opponent reaches each leaf, in total and with a signal lower than the own one.
 
-        Both are given the own piece. float64 [leaves, pieces], float64 [leaves, pieces, 3]
+        Both are given the piece of the own signal. float64 [leaves, pieces], coefficients float64 [leaves, pieces, 3]
         """
         signals, k = self.game.signals, self.segment
         reach, pieces = self._reach[other], np.arange(len(k))
@@ -231,7 +231,7 @@ class ProfileEvaluation:
         return out[..., : (int(nonzero[-1]) if len(nonzero) else 0) + 1]
 
     def _values_of_leaves(self, me: int) -> tuple[dict[int, Array], Array]:
-        """Sum the values of the leaves right after each action of a player, and of those before any.
+        """Sum the values of the leaves whose last own action is the same, and of leaves without an own action.
 
         {situation: float64 [moves, pieces, degree + 1]}, float64 [pieces, degree + 1]
         """

@@ -74,7 +74,10 @@ def run_cfr_plus(game: ContinuousGame, steps: int) -> tuple[Array, Array, dict[i
 def _action_values(
     game: ContinuousGame, me: int, weights: Array, value: Array, strategy: list[Array]
 ) -> dict[int, Array]:
-    """Return the values of the leaves right after each action of a player. {situation: float64 [moves, steps]}"""
+    """Return the counterfactual values of the leaves right after each action of a player, by situation.
+
+    {situation: float64 [moves, steps]}; weights: probability of each step, float64 [players, steps]
+    """
     values = {s: np.zeros_like(strategy[s]) for s in game.own_situations(me)}
     for path in game.leaf_paths:
         if not path.choices[me]:
@@ -120,7 +123,7 @@ class DiscretizedGame:
         self.hands = names, names
         # steps are dealt independently; the payoffs carry any correlation as a likelihood ratio
         self.deal = PrivateDeal.independent(*map(list, self.weights))
-        # by name of the situation, in the notation of the finite game
+        # line of each situation in the notation of the finite game, by the name of the situation
         self.lines = dict(zip((s.name for s in game.situations), _decision_lines(game), strict=True))
 
     @cached_property

@@ -11,7 +11,7 @@ cdf = [[0, 0], [1, 1]]                   # points of the distribution function; 
 pot = 2
 bets = [1]
 street = "half"
-[tree]                                   # a decision has a player and moves, a leaf has pay (and prize, contenders, worth)
+[tree]                                   # decisions have player and moves, leaves have pay (prize, contenders, worth)
 player = 0
 moves.x = { pay = [-1, -1], prize = 2 }
 moves.b = { player = 1, moves = { f = { pay = [1, -1] }, c = { pay = [-2, -2], prize = 4 } } }

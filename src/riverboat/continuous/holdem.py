@@ -129,7 +129,7 @@ class RiverThresholdPlayer:
         self._bands = [_band_arrays(model) for model in self.models]
 
     def find_thresholds(self, ranks: RankDistribution, model_index: int, stages: int = 10) -> RiverThresholds:
-        """Find the thresholds of one model by Newton's method in stages."""
+        """Find the thresholds of one model, followed from equal distributions to the river's in `stages` stages."""
         signals, bands, model = ranks.signals, self._bands[model_index], self.models[model_index]
         edges, count = signals.edges, len(model.thresholds)
         mean_cdf = signals.cdf_at_edges.mean(axis=0)
@@ -151,7 +151,7 @@ class RiverThresholdPlayer:
         return RiverThresholds(model, cuts, strategy, residual / self.betting.pot, epsilon)
 
     def best_thresholds(self, ranks: RankDistribution) -> RiverThresholds:
-        """Return the first model within `GOOD_EPSILON`, else the best one."""
+        """Return the thresholds of the first model with ε at most `GOOD_EPSILON`, else those with the smallest ε."""
         found: list[RiverThresholds] = []
         for index in range(len(self.models)):
             found.append(self.find_thresholds(ranks, index))
@@ -211,7 +211,7 @@ class RiverSolution:
 
 
 def solve_river(spot: Spot, steps: int = 60) -> RiverSolution:
-    """Solve a river spot with models proposed for its distributions."""
+    """Solve a river spot by thresholds, with models proposed from its rank distributions in `steps` steps."""
     betting = RiverBetting.from_spot(spot)
     ranks = RankDistribution.from_ranges(spot.board, spot.weights)
     best = solve(betting.game(ranks.signals.without_ties(), spot.name), steps)[0]
@@ -265,7 +265,7 @@ def rank_solution(tree: BoardTree, ranks: RankDistribution, betting: RiverBettin
 def hand_solution(
     tree: BoardTree, betting: RiverBetting, rows: Mapping[str, Array], provenance: Mapping[str, Any] | None = None
 ) -> Solution:
-    """Convert frequencies of hands in each situation to a solution of the spot. rows: float64 [moves, 1326] each"""
+    """Convert action frequencies of hands, by situation, to a solution of the spot. rows: float64 [moves, 1326] each"""
     table = np.zeros(tree.table_size, np.float64)
     position = {int(node): n for n, node in enumerate(tree.forest.node)}
     for name, node in betting.nodes.items():

@@ -47,7 +47,10 @@ def polish(profile: ThresholdProfile) -> ThresholdProfile:
 
 
 def _newton_steps(profile: ThresholdProfile, free: Array) -> tuple[ThresholdProfile, float]:
-    """Run Newton steps on the free thresholds; return the best profile and its largest residual."""
+    """Run damped Newton steps on the free thresholds; return the best profile and its largest residual.
+
+    free: bool [thresholds]; the others stay fixed, and their equations are ignored
+    """
     game, low, high = profile.game, profile.game.signals.low, profile.game.signals.high
     small = _DERIVATIVE_STEP * (high - low)
     cuts, situations = profile.cuts, [s for s, _, _ in profile.thresholds()]
@@ -84,9 +87,10 @@ def _with_sorted_cuts(profile: ThresholdProfile, cuts: Array) -> ThresholdProfil
 
 
 class ThresholdFinder:
-    """Newton's method with the linear forms of one model, for many distributions; caches forms by order.
+    """Newton's method for the thresholds of one model, for any number of signal distributions.
 
-    The fast path for two players with independent signals: one step solves a small linear system.
+    It is the fast path for two players with independent signals: one step solves a small linear system. The linear
+    forms are cached by the order of the thresholds.
     """
 
     def __init__(self, game: ContinuousGame, model: QualitativeModel) -> None:

@@ -53,7 +53,7 @@ def _pad_coefficients(coef: Array, width: int) -> Array:
 
 
 def evaluate_polynomial(coef: Array, u: Array) -> Array:
-    """Evaluate polynomials at points by Horner's rule."""
+    """Evaluate polynomials by Horner's rule. coef: [..., degree + 1], lowest power first; u: points [...]"""
     return np.asarray(polyval(u, np.moveaxis(coef, -1, 0), tensor=False))
 
 
@@ -68,7 +68,7 @@ def _shift_polynomial(coef: Array, by: Array) -> Array:
 
 
 def multiply_polynomials(a: Array, b: Array) -> Array:
-    """Return the coefficients of a product."""
+    """Return the coefficients of products of polynomials, lowest power first. [..., degree + 1] all"""
     out = np.zeros((*np.broadcast_shapes(a.shape[:-1], b.shape[:-1]), a.shape[-1] + b.shape[-1] - 1))
     for k in range(a.shape[-1]):
         out[..., k : k + b.shape[-1]] += a[..., k : k + 1] * b
@@ -76,7 +76,7 @@ def multiply_polynomials(a: Array, b: Array) -> Array:
 
 
 def integrate(coef: Array, width: Array) -> float:
-    """Integrate over all pieces."""
+    """Integrate a piecewise polynomial. coef: [pieces, degree + 1]; width: lengths of the pieces, [pieces]"""
     powers = np.arange(1, coef.shape[-1] + 1)
     return float(np.sum(coef * width[:, None] ** powers / powers))
 
@@ -96,7 +96,7 @@ def upper_envelope(functions: list[PiecewisePolynomial]) -> tuple[PiecewisePolyn
 
 
 def _crossings(breaks: Array, coef: Array) -> Array:
-    """Return the points where polynomials change sign inside their pieces."""
+    """Return the real roots of piecewise polynomials that lie inside their own pieces. coef: [pieces, degree + 1]"""
     width = np.diff(breaks)
     size = np.abs(coef * width[:, None] ** np.arange(coef.shape[-1])).max(axis=0, initial=0.0)
     degree = max((k for k in range(coef.shape[-1]) if size[k] > 0), default=0)

@@ -37,7 +37,7 @@ def has_linear_forms(game: ContinuousGame) -> bool:
 
 @dataclass(frozen=True)
 class ConstraintLabel:
-    """A label of an optimality constraint: it compares the model's plan with another plan at one end of a cell."""
+    """Label of an optimality constraint, which compares the model's plan with another plan at one end of a cell."""
 
     player: int
     situation: int
@@ -47,7 +47,10 @@ class ConstraintLabel:
 
 @dataclass(frozen=True, eq=False)
 class LinearForms:
-    """Indifference equations and optimality constraints, linear in the opponent's probabilities of the cells."""
+    """Indifference equations and optimality constraints, linear in the opponent's probabilities of the cells.
+
+    The N thresholds of both players, in their order, divide the axis into N + 1 cells.
+    """
 
     order: ThresholdOrder
     players: Array  # int [N]: player of each threshold, in the order
@@ -143,13 +146,13 @@ def _optimality_rows(
 class ThresholdOptimum:
     """Thresholds of a program in the order of the model, as positions on the axis."""
 
-    cuts: Array
-    slack: float  # in the game's unit
-    worst: ConstraintLabel | None
+    cuts: Array  # float64 [N]
+    slack: float  # largest violation of a constraint, in the game's unit
+    worst: ConstraintLabel | None  # constraint with the largest violation; None if none is violated
 
 
 def solve_threshold_system(game: ContinuousGame, forms: LinearForms) -> ThresholdOptimum:
-    """Solve the indifference equations, then check all optimality constraints."""
+    """Solve the indifference equations of equal distributions, then check all optimality constraints."""
     _require_equal_distributions(game)
     matrix, right = _cdf_rows(forms.indifference)
     u = np.linalg.lstsq(matrix, right, rcond=1e-12)[0] if len(right) else np.zeros(0)
@@ -160,7 +163,7 @@ def solve_threshold_system(game: ContinuousGame, forms: LinearForms) -> Threshol
 
 
 def solve_threshold_lp(game: ContinuousGame, forms: LinearForms) -> ThresholdOptimum:
-    """Find thresholds that minimize the largest violation of the optimality constraints."""
+    """Find thresholds, for equal distributions, that minimize the largest violation of the optimality constraints."""
     _require_equal_distributions(game)
     count = len(forms.order)
     rows, right = _cdf_rows(np.concatenate(forms.optimality))
@@ -183,9 +186,10 @@ def solve_threshold_milp(game: ContinuousGame, forms: LinearForms, seconds: floa
     width, ones = np.diff(signals.edges), np.ones(segments)
 
     def rows_by_threshold(binary: Array, distance: Array) -> csr_array:
-        """Return the same rows for each threshold. Both arguments are float64 [..., segments].
+        """Repeat constraint rows, given by their coefficients, for each threshold. Arguments: float64 [..., segments]
 
-        The variables are a binary for each threshold and segment, its distance from the start of the segment, and the slack.
+        The variables are a binary for each threshold and segment, its distance from the start of the segment, and the
+        slack, which has coefficient 0.
         """
         each = [kron(eye_array(count), np.atleast_2d(block)) for block in (binary, distance)]
         rows = csr_array(hstack([*each, np.zeros((each[0].shape[0], 1))]))
@@ -229,7 +233,7 @@ SOLVERS: dict[str, Callable[[ContinuousGame, LinearForms], ThresholdOptimum]] = 
     "linear": solve_threshold_system,
     "lp": solve_threshold_lp,
     "milp": solve_threshold_milp,
-}  # by method
+}  # keys: names of methods
 
 
 def _require_equal_distributions(game: ContinuousGame) -> None:
@@ -238,7 +242,7 @@ def _require_equal_distributions(game: ContinuousGame) -> None:
 
 
 def _cdf_rows(rows: Array) -> tuple[Array, Array]:
-    """Convert forms over probabilities of cells to A u ≥ b, u the distribution function at thresholds.
+    """Convert forms over cell probabilities to A u ≥ b, where u is the distribution function at the thresholds.
 
     Return A and b.
     """
@@ -252,7 +256,10 @@ def _quantile_cuts(game: ContinuousGame, u: Array) -> Array:
 def _largest_violation(
     forms: LinearForms, mass: tuple[Array, Array], least: float = 0.0
 ) -> tuple[float, ConstraintLabel | None]:
-    """Return the largest violation of a constraint above `least` and its label; `least` and None without one."""
+    """Return the largest violation of a constraint above `least` and its label; `least` and None without one.
+
+    mass: probability of each cell for player 0 and for player 1, float64 [N + 1] each
+    """
     violation, label = least, None
     for rows, labels, other in zip(forms.optimality, forms.labels, mass[::-1], strict=True):
         if len(rows):

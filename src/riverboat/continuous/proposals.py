@@ -157,9 +157,10 @@ def _propose_by_mass(discretized: DiscretizedSolution) -> ModelProposal:
 
 
 def profile_of_atoms(discretized: DiscretizedSolution) -> ThresholdProfile:
-    """Build bands of a game with discrete signals and one step for each value: actions keep their frequencies.
+    """Convert a solution with one step for each value of a discrete signal to bands that play the same frequencies.
 
-    After an earlier own action, they divide the part of the value that took that action.
+    The actions of a value divide its atom in proportion to their frequencies. After an earlier own action, they divide
+    only the part of the atom that took that action.
     """
     game, bands = discretized.game, []
     parts: dict[tuple[int, int, int], tuple[float, float]] = {}  # by situation, action and value
@@ -230,7 +231,10 @@ def fit_thresholds(discretized: DiscretizedSolution, model: QualitativeModel) ->
 
 
 def _best_bands(weights: Array, edges: Array, penalty: float) -> tuple[ActionBands, float]:
-    """Find the best bands of any actions by dynamic programming; weights: float64 [moves, steps]."""
+    """Find bands of any actions that agree best with weighted frequencies, less `penalty` for each change of action.
+
+    Dynamic programming over steps; also return the agreement. weights: float64 [moves, steps]
+    """
     moves, steps = weights.shape
     best = weights[:, 0].copy()
     back = np.zeros((moves, steps), int)
@@ -250,7 +254,10 @@ def _best_bands(weights: Array, edges: Array, penalty: float) -> tuple[ActionBan
 
 
 def _best_cuts(weights: Array, edges: Array, moves: tuple[int, ...]) -> tuple[ActionBands, float]:
-    """Find the best cuts between steps for given actions by dynamic programming."""
+    """Find cuts between bands of given actions that agree best with weighted frequencies, by dynamic programming.
+
+    Also return the agreement. weights: float64 [moves, steps]
+    """
     total = np.concatenate([np.zeros((len(weights), 1)), np.cumsum(weights, axis=1)], axis=1)  # up to each edge
     score = total[moves[0]].copy()
     back = []
@@ -285,10 +292,10 @@ def river_models(game: ContinuousGame) -> list[QualitativeModel]:
 
 
 def add_raise(model: QualitativeModel, smaller: ContinuousGame, larger: ContinuousGame) -> QualitativeModel:
-    """Extend a model to a game with one more raise: new situations respond as those after the last raise did.
+    """Extend a model of the river `smaller` to the river `larger`, which has one more raise.
 
-    The situation that could only fold or call now also raises: with its strongest hands, and with its weakest as a
-    bluff. The new situations fold and call.
+    A situation that could only fold or call now also raises: with its strongest hands, and with its weakest as a bluff.
+    The new situations fold weak hands and call with strong ones.
     """
     old = {situation.name: s for s, situation in enumerate(smaller.situations)}
     bands = []

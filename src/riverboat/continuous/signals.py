@@ -27,8 +27,8 @@ _MIN_ATOM_WIDTH = 1e-9  # width of an atom that has no probability
 class Signals:
     """A distribution of signals.
 
-    Thresholds are positions on the axis, and `values` maps positions to the user's units. The constructors of this module
-    build it from distribution functions, values, densities or joint probabilities.
+    Thresholds are positions on the axis, and `values` maps positions to the user's units. The constructors of this
+    module build it from distribution functions, values, densities or joint probabilities.
 
     Attributes
     ----------
@@ -43,7 +43,8 @@ class Signals:
     tilt
         Slope of the density in a segment from -1 to 1, float64 [players, segments].
     joint
-        Probability of each pair of segments of two correlated players, float64 [segments, segments]; None if independent.
+        Probability of each pair of segments of two correlated players, float64 [segments, segments]; None if
+        independent.
 
     Examples
     --------
@@ -91,9 +92,9 @@ class Signals:
 
     @cached_property
     def conditional(self) -> tuple[Array, Array]:
-        """Probabilities of the opponent's signal intervals given one's own interval, for each player.
+        """Probabilities of the opponent's segment given the own segment, for player 0 and for player 1.
 
-        float64 [1 or intervals, intervals] each; one row if signals are independent
+        float64 [1 or segments, segments] each; one row if signals are independent
         """
         if self.joint is None:
             return self.mass[1][None], self.mass[0][None]
@@ -187,7 +188,7 @@ class Signals:
         return float(self.values[k, 1] + share * (self.values[k + 1, 0] - self.values[k, 1]))
 
     def without_ties(self) -> Signals:
-        """Return signals on the same axis whose values inside an atom are distinct."""
+        """Return the same distribution without ties: signals inside an atom count as distinct values."""
         return replace(self, tied=np.zeros_like(self.tied))
 
 
@@ -225,8 +226,8 @@ def from_cdfs(cdfs: Sequence[Sequence[tuple[float, float]]]) -> Signals:
     Parameters
     ----------
     cdfs
-        For each player points `(signal, probability below)`. Functions are linear between points; two points with the same
-        signal are a jump: an atom.
+        For each player points `(signal, probability below)`. Functions are linear between points; two points with the
+        same signal are a jump: an atom.
 
     Returns
     -------
@@ -421,6 +422,6 @@ def _validate_cdf(points: Sequence[tuple[float, float]], where: str) -> list[tup
 
 
 def _cdf_jump(points: list[tuple[float, float]], x: float) -> tuple[float, float]:
-    """Return the distribution function just below and at a signal."""
+    """Return the distribution function just below a signal and at it; they differ at an atom."""
     probabilities = [p for at, p in points if at == x] or [float(np.interp(x, *np.transpose(points)))]
     return probabilities[0], probabilities[-1]

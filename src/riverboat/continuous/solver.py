@@ -25,7 +25,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 
 METHODS = ("auto", *SOLVERS, "newton")
-MAX_PROPOSALS = 40  # for each number of steps
+MAX_PROPOSALS = 40  # models that are tried for each number of steps
 EPSILON_TOLERANCE = 1e-6  # largest ε of an equilibrium, as a share of the pot
 
 

@@ -123,8 +123,8 @@ class ThresholdProfile:
         game
             The game.
         bands
-            Moves from weak to strong and cuts, by situation: `{"root": ("b x b", (0.1, 0.7)), …}`. Cuts are positions on the
-            axis.
+            Moves from weak to strong and cuts, by situation: `{"root": ("b x b", (0.1, 0.7)), …}`. Cuts are positions
+            on the axis.
 
         Raises
         ------

@@ -34,7 +34,7 @@ def _checksum(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-_CHECKSUM_CACHE: LRUCache[str] = LRUCache(4096)  # by file and its stamp: computed by this process
+_CHECKSUM_CACHE: LRUCache[str] = LRUCache(4096)  # checksums that this process has computed, by path and `file_stamp`
 
 
 def file_stamp(path: Path) -> tuple[int, int, int, int]:

@@ -23,7 +23,7 @@ from riverboat.core.errors import InputError, MemoryLimitError
 from riverboat.core.formatting import format_bytes
 from riverboat.core.resources import available_memory, resident_memory
 
-MEMORY_SHARE = 0.5  # of the free memory: the limit if the caller sets none
+MEMORY_SHARE = 0.5  # share of the free memory that is the limit if the caller sets none
 DEFAULT_MEMORY_BUDGET = 4_000_000_000  # bytes, if the system does not report its free memory
 CHECK_INTERVAL = 0.25  # seconds between two checks
 ESTIMATE_DELAY = 1.0  # seconds before the size is estimated
@@ -37,7 +37,7 @@ MAX_COUNT = 2**31 - 2**24  # nodes are numbered in 32 bits
 
 @dataclass(frozen=True)
 class BuildProgress:
-    """Progress of a build."""
+    """Progress of building a tree: nodes so far, expected number, time and state."""
 
     task: str  # `building the tree of leduc`
     unit: str  # `histories`
@@ -106,7 +106,11 @@ def require_memory(task: str, needed_bytes: float, share: float = MEMORY_SHARE) 
 
 
 class BuildMonitor:
-    """Counter of built nodes that reports progress and checks the memory limit at intervals."""
+    """Context manager that counts built nodes, and at intervals reports progress and checks the memory limit.
+
+    The builder calls it with the current count. `name` is what is built, `activity` a verb phrase for messages, `unit`
+    what is counted, and `bytes_each` the least memory of one node.
+    """
 
     def __init__(
         self,

@@ -44,7 +44,7 @@ def user_folder(kind: str) -> Path:
 
 
 def cached_arrays(name: str, compute: Callable[[], Mapping[str, Array]]) -> dict[str, Array]:
-    """Load arrays from the cache by name, or compute and store them. Names carry a version."""
+    """Load arrays from the cache by name, or compute and store them; `name` must contain a version of its contents."""
     path = cache_folder() / f"{name}.npz"
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as file_arrays:

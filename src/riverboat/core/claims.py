@@ -70,9 +70,9 @@ class Claim:
     value: float
     unit: str
     kind: ClaimKind
-    half_width: float | None = None  # of the 95 % confidence interval, for sampled figures
+    half_width: float | None = None  # half-width of the 95 % confidence interval, for sampled figures
     game: str = ""  # the game, if it is not the one being played
-    seed: int | None = None  # of the samples
+    seed: int | None = None  # seed of the samples
     size: int | None = None  # number of samples
     samples: str = ""  # unit of the samples: hands, pairs, boards
 

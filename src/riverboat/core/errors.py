@@ -10,7 +10,7 @@ RiverboatError
 ├── CorruptError        an artifact on disk is torn or altered      exit code 2
 ├── MemoryLimitError    the work does not fit in memory             exit code 3
 └── DiskError           the operating system rejects a file access  exit code 4
-    └── UnsavedError    … after the work was done: has its result
+    └── UnsavedError    the result cannot be written; the error has it
 """
 
 from __future__ import annotations

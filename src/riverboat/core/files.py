@@ -74,7 +74,7 @@ def sync_file(path: Path) -> None:
 
 
 def replace(source: Path, target: Path) -> None:
-    """Rename a file or folder over an existing one. Windows forbids it while the target is being read: then wait."""
+    """Rename a file or folder, replacing an existing one; on Windows wait while another process reads the target."""
     deadline = clock.monotonic() + REPLACE_TIMEOUT
     while True:
         try:
@@ -103,7 +103,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         _discard_drafts(path)
-        # Threads of a process may write the same file. Plots choose their format by the suffix, so the draft has it too.
+        # Threads of a process may write the same file. Plots choose their format by the suffix: the draft has it too.
         draft = path.with_name(f".{path.stem}.{os.getpid()}-{threading.get_ident()}.tmp{path.suffix}")
         try:
             yield draft
@@ -179,10 +179,10 @@ def append_line(path: str | Path, line: str) -> None:
 
 @contextlib.contextmanager
 def folder_lock(folder: str | Path | None) -> Iterator[None]:
-    """Be the only process that writes to a folder, which is created if it is missing; without a folder do nothing.
+    """Lock a folder for this process during the block, creating it if it is missing; do nothing if it is None.
 
-    The lock is on a file in the folder and belongs to the open handle: the operating system releases it when the
-    process ends, for whatever reason. A file system without locks gives none.
+    Raises InputError if another process holds the lock. The lock is on a file in the folder and belongs to the open
+    handle, so the operating system releases it when the process ends. File systems without locks ignore it.
     """
     if folder is None:
         yield
@@ -197,7 +197,7 @@ def folder_lock(folder: str | Path | None) -> Iterator[None]:
     finally:
         with contextlib.suppress(OSError):
             file.truncate(0)
-        if sys.platform == "win32":  # it cannot remove an open file, so not one that another process has just locked
+        if sys.platform == "win32":  # Windows removes no open file, so none that another process has just locked
             file.close()
         with contextlib.suppress(OSError):
             (folder / LOCK_FILE).unlink()
@@ -238,7 +238,7 @@ def _open_lock_file(folder: Path) -> IO[str]:
 
 
 def _try_lock(file: IO[str]) -> bool:
-    """Lock an open file; return False if another process holds the lock."""
+    """Lock an open file without waiting; return False if another process holds the lock."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -314,7 +314,7 @@ def parse_toml(text: str, parse_float: Callable[[str], Any] = float) -> dict[str
 
 
 def preset_files(package: str) -> dict[str, Traversable]:
-    """Return the files in the folder `recipes` of a package, by name and sorted."""
+    """Return the TOML files in the folder `recipes` of a package, as a dictionary sorted by names without suffix."""
     from importlib import resources  # slow to load
 
     folder = resources.files(package) / "recipes"
@@ -323,7 +323,7 @@ def preset_files(package: str) -> dict[str, Traversable]:
 
 
 def load_recipe(source: str | Path, package: str, parse: Callable[[str, str, Path | None], T]) -> T:
-    """Parse the recipe of a preset of a package, or of a file; `parse` takes text, name and folder."""
+    """Load a recipe by the name of a package's preset, or by path; `parse` takes text, name, and folder or None."""
     presets, path = preset_files(package), Path(source)
     if str(source) in presets:
         return parse(presets[str(source)].read_text(encoding="utf-8"), str(source), None)

@@ -1,4 +1,4 @@
-"""What a verb of the API reports while it works: the library never prints."""
+"""Observers: objects to which functions of the API report while they work, since the library never prints."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 
 class Observer:
-    """Base class of objects that watch a verb at work. Every method does nothing: override those of interest."""
+    """Base class of objects to which an API function reports. Every method does nothing: override those of interest."""
 
     def stage(self, title: str, detail: str = "") -> None:
-        """A part of the work begins that reports no progress of its own; an empty title ends it."""
+        """Handle the begin of a part of the work that reports no progress of its own; an empty title ends it."""
 
     def plan(self, plan: Any) -> None:
-        """The size of the work is known; nothing large is allocated yet."""
+        """Handle the plan of the work, with its size, before anything large is allocated."""
 
     def progress(self, now: Any) -> None:
-        """The work has advanced."""
+        """Handle a report of progress, an object such as `SolveProgress` that depends on the function."""
 
     def note(self, text: str) -> None:
-        """There is something that a person should read: a warning, or a choice that was made."""
+        """Handle a text that a person should read: a warning, or a choice that was made."""
 
     @contextmanager
     def during(self, title: str) -> Iterator[None]:

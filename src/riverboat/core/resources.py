@@ -53,7 +53,7 @@ def cgroup_memory_left(root: Path = FILESYSTEM_ROOT) -> int | None:
 
 @cache
 def _cgroup_folders(controller: str, root: Path) -> tuple[Path, ...]:
-    """Return the folders of control groups, from the process's own to the root, in both versions; they do not change."""
+    """Return the folders of control groups of both versions, from the process's own to the root; they do not change."""
     try:
         lines = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -86,7 +86,7 @@ def _read_stat(path: Path, name: str) -> int | None:
     return None
 
 
-READING_LIFETIME = 0.02  # seconds; callers that build thousands of small objects ask for each of them
+READING_LIFETIME = 0.02  # seconds for which free memory is not read again: builders of many small objects ask often
 _last_reading: tuple[float, int | None] = (-READING_LIFETIME, None)
 
 
@@ -114,7 +114,7 @@ def _read_meminfo() -> int | None:
 
 
 def resident_memory(process: int | None = None) -> int | None:
-    """Return the resident memory of a process in bytes (default: this one), or None if the system does not report it."""
+    """Return the resident memory of a process in bytes (default: this one); None if the system does not report it."""
     try:
         with open(f"/proc/{'self' if process is None else process}/statm", encoding="utf-8") as line:
             return int(line.read().split()[1]) * mmap.PAGESIZE

@@ -1,9 +1,9 @@
-"""Typed reading of entries of files, which anybody may have altered.
+"""Validated reading of entries of files (manifests, recipes), which anybody may have altered.
 
     entries.text("game"), entries.integer("iteration"), entries.table("state").number("seconds", 0)
 
-A checksum proves that a file is as its writer left it, not who that was. So every entry is checked for its type and its
-range, and an invalid one is rejected by name.
+A checksum proves that a file has not changed since it was written, not who wrote it. So every entry is checked for its
+type and its range, and an invalid one is rejected by name.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ T = TypeVar("T")
 
 
 class FileEntries(dict[str, Any]):
-    """Entries of a table in a file, with the file's location for messages."""
+    """Dictionary of the entries of a JSON or TOML table, with getters that check type and range.
+
+    An invalid or missing entry raises CorruptError. `location` is the table's file and key, for messages.
+    """
 
     def __init__(self, location: str, entries: Any) -> None:
         if not isinstance(entries, Mapping):
@@ -44,7 +47,7 @@ class FileEntries(dict[str, Any]):
     # --- single values ---
 
     def text(self, key: str, choices: Collection[str] | None = None, *, multiline: bool = False) -> str:
-        """Return a printable text, with line breaks if `multiline`."""
+        """Return an entry that must be a printable text, one of `choices` if given; line breaks need `multiline`."""
         value = self[key]
         if not isinstance(value, str) or not (value.replace("\n", "") if multiline else value).isprintable():
             self._fail(key, "a text")
@@ -53,21 +56,21 @@ class FileEntries(dict[str, Any]):
         return value
 
     def boolean(self, key: str) -> bool:
-        """Return a boolean."""
+        """Return an entry that must be a boolean."""
         value = self[key]
         if not isinstance(value, bool):
             self._fail(key, "true or false")
         return value
 
     def integer(self, key: str, low: int = 0, high: int = MAX_INT) -> int:
-        """Return an integer."""
+        """Return an entry that must be an integer from `low` to `high`."""
         value = self[key]
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
             self._fail(key, f"a whole number from {low:,}" + ("" if high == MAX_INT else f" to {high:,}"))
         return value
 
     def number(self, key: str, low: float = -inf, high: float = inf) -> float:
-        """Return a finite number."""
+        """Return an entry that must be a finite number from `low` to `high`."""
         value = self[key]
         if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
             self._fail(key, "a number" + ("" if low == -inf else f" from {low:g}"))
@@ -78,7 +81,7 @@ class FileEntries(dict[str, Any]):
     # --- tables and lists ---
 
     def table(self, key: str) -> FileEntries:
-        """Return a table."""
+        """Return an entry that must be a table."""
         return FileEntries(f"{self.location}, {key}", self[key])
 
     def _list(self, key: str) -> Sequence[Any]:
@@ -93,35 +96,35 @@ class FileEntries(dict[str, Any]):
         return FileEntries(f"{self.location}, {key}", entries)
 
     def tables(self, key: str) -> list[FileEntries]:
-        """Return a list of tables."""
+        """Return an entry that must be a list of tables."""
         return [FileEntries(f"{self.location}, {key} {n}", entry) for n, entry in enumerate(self._list(key), 1)]
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of printable texts."""
+        """Return an entry that must be a list of printable texts."""
         values = tuple(self._list(key))
         if not all(isinstance(text, str) and text.isprintable() for text in values):
             self._fail(key, "a list of texts")
         return values
 
     def integers(self, key: str, low: int = 0, high: int = MAX_INT) -> tuple[int, ...]:
-        """Return a list of integers."""
+        """Return an entry that must be a list of integers from `low` to `high`."""
         items = self._items(key)
         return tuple(items.integer(n, low, high) for n in items)
 
     def number_rows(self, key: str, columns: int) -> list[tuple[float, ...]]:
-        """Return a list of rows of `columns` finite numbers each."""
+        """Return an entry that must be a list of rows of `columns` finite numbers each."""
         items = self._items(key)
         return [items.number_row(n, columns) for n in items]
 
     def number_row(self, key: str, count: int) -> tuple[float, ...]:
-        """Return a row of `count` finite numbers."""
+        """Return an entry that must be a list of `count` finite numbers."""
         items = self._items(key)
         if len(items) != count:
             self._fail(key, f"a list of {count} numbers")
         return tuple(items.number(n) for n in items)
 
     def plain_table(self, key: str, max_depth: int = _MAX_DEPTH) -> dict[str, Any]:
-        """Return a table of plain values: texts, finite numbers, booleans, and nested lists and tables of them.
+        """Return an entry that must be a table of texts, finite numbers, booleans, nulls, and lists and tables of them.
 
         Nesting goes at most `max_depth` levels deep.
         """
@@ -133,9 +136,9 @@ class FileEntries(dict[str, Any]):
     # --- records ---
 
     def read_like(self, example: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the entries that an example has, checked for the same types.
+        """Return the entries with the keys of an example; each must have the type of the example's value.
 
-        Numbers must not be negative; a text of digits must fit in 64 bits.
+        Numbers must not be negative. If the example has a text of digits, the entry must be one that fits in 64 bits.
         """
         out: dict[str, Any] = {}
         for key, default in example.items():
@@ -152,9 +155,9 @@ class FileEntries(dict[str, Any]):
         return out
 
     def to_dataclass(self, dataclass_type: type[T]) -> T:
-        """Make a dataclass of numbers, flags and texts from the entries of the same names.
+        """Make a dataclass from the entries named like its fields, checked against the fields' type hints.
 
-        Entries of fields with a default may be absent.
+        Fields are numbers, booleans, texts or tuples of texts. Entries of fields with a default may be absent.
         """
         values: dict[str, Any] = {}
         for field in fields_of(dataclass_type):  # type: ignore[arg-type]
@@ -175,7 +178,10 @@ class FileEntries(dict[str, Any]):
 
 
 class UserEntries(FileEntries):
-    """Entries of a table that a person has written, with defaults for those that are missing."""
+    """Entries of a table that a person has written, with defaults for missing ones.
+
+    An invalid or unknown entry raises InputError.
+    """
 
     def __init__(self, location: str, entries: Any, defaults: Mapping[str, Any]) -> None:
         if not isinstance(entries, Mapping):
@@ -209,7 +215,10 @@ def _is_plain(value: Any, max_depth: int) -> bool:
 
 
 class ArtifactArrays(dict[str, Array]):
-    """Arrays of an artifact, with its location for messages."""
+    """Dictionary of the arrays of an artifact, with checks of their types, shapes and values.
+
+    An invalid or missing array raises CorruptError. `location` is the artifact's folder, for messages.
+    """
 
     def __init__(self, location: str, arrays: Mapping[str, Array]) -> None:
         super().__init__(arrays)

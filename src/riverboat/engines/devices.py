@@ -188,7 +188,7 @@ def create_batch_engine(
 
 
 def _cuda_options(tree: BoardTree, options: EngineOptions) -> Any:
-    """Return the options that a CUDA engine supports."""
+    """Return those options that a CUDA engine supports; raise InputError for a user-defined rule."""
     rule = options.get("rule")
     if rule is not None:
         raise InputError(

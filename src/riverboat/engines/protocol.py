@@ -1,9 +1,9 @@
 """`BoardEngine`: the protocol of engines for betting × boards on any device.
 
-An engine is made from a `BoardTree` and a table format, and owns the memory of its tables. It runs iterations with the given
-schedule parameters and returns values of hands. It knows nothing of runs, files or clocks. Values are arrays over the
-rows of a board, in chips. `riverboat.engines.cpu.board_engine.CpuBoardEngine` is the reference; any other engine must pass
-its tests and agree with it up to rounding.
+An engine is made from a `BoardTree` and a table format, and owns the memory of its tables. It runs iterations with the
+given schedule parameters and returns values of hands. It knows nothing of runs, files or clocks. Values are arrays over
+the rows of a board, in chips. `riverboat.engines.cpu.board_engine.CpuBoardEngine` is the reference; any other engine
+must pass its tests and agree with it up to rounding.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class SubtreeStart(NamedTuple):
 
 
 class EngineOptions(TypedDict, total=False):
-    """Options of engines: `predictive`, `simultaneous` and `stakes` depend on the schedule; the rest is for processors."""
+    """Options of engines: `predictive`, `simultaneous` and `stakes` follow from the schedule; the rest is for CPUs."""
 
     predictive: bool
     simultaneous: bool
@@ -120,7 +120,8 @@ class BoardEngine(Protocol):
     def strategy_values(self, player: int, start: SubtreeStart | None = None) -> Array:
         """Return the values of a player's rows at a node and after each action there. float64 [1 + actions, rows]
 
-        Both players follow the average strategy. Values are sums over the opponent's hands, each times its weight or reach.
+        Both players follow the average strategy. Values are sums over the opponent's hands, each times its weight or
+        reach.
 
         Parameters
         ----------
@@ -144,7 +145,7 @@ class BoardEngine(Protocol):
         return self._values_at(player, start, respond=True)
 
     def _values_at(self, player: int, start: SubtreeStart | None, *, respond: bool) -> Array:
-        """Return the values at a node and after each action there; see `strategy_values`."""
+        """Return a player's values at a node and after each action there; `respond`: as in `best_response_values`."""
         ...
 
     def expected_value(self, player: int, *, respond: bool = False) -> float:
@@ -165,9 +166,10 @@ class BoardEngine(Protocol):
         return self.root.constant_sum
 
     def margins(self) -> Array:
-        """Return the margin of each hand of the gadget's player: stop payoff or shift minus best-response value of entering.
+        """Return the margin of each hand of the gadget's player. float64 [1326], NaN where a hand has no choice.
 
-        float64 [1326], NaN where a hand has no choice. A gadget at the root is required.
+        A margin is the stop payoff or the shift, minus the best-response value of entering. A gadget at the root is
+        required.
         """
         if self.root.gadget is None:
             raise InputError(f"{self.tree.name}: there is no gadget at the root, so there are no margins")

@@ -18,7 +18,11 @@ GADGET_TABLES = ("regret", "average", "prediction")  # tables of a gadget; engin
 
 
 class RootState:
-    """Weights at the root of a tree, and the state of its gadget. Arrays are by row at the root, or by hand to choose."""
+    """Ranges at the root of a tree, and the state of its gadget for the kernels.
+
+    `scale` is the engine's factor from chips to internal payoffs. `weights` are the ranges by row, divided by their
+    sums `mass`.
+    """
 
     def __init__(self, tree: BoardTree, scale: float, *, predictive: bool = False, simultaneous: bool = False) -> None:
         self.tree, self.scale = tree, scale
@@ -76,7 +80,7 @@ class RootState:
         return table
 
     def copy_opponent_tables(self) -> None:
-        """Copy the tables before an iteration with simultaneous updates."""
+        """Copy the tables to those that the opponent plays from, before an iteration with simultaneous updates."""
         if self.state.opp_regret is not self.state.regret:
             self.state.opp_regret[:] = self.state.regret
             self.state.opp_prediction[:] = self.state.prediction
@@ -109,7 +113,10 @@ class RootState:
         return weights
 
     def normalized_reach(self, player: int) -> tuple[tuple[Array, Array], float]:
-        """Return the weights at the root with sum one, a player's as in `reach`, and the unit of the player's weights."""
+        """Return both players' reach at the root, scaled to sum one, and the factor that restores that of `player`.
+
+        The reach of `player` includes the gadget's average strategy, as in `reach`.
+        """
         if player != self.state.player or self.state.kind == NO_GADGET:
             return self.weights, self.mass[player]
         reach = self.reach(player)
@@ -135,7 +142,7 @@ class RootState:
         return total_value + float(np.sum(strategy[:, 0] * (self._shifts() - pot * self._gadget_weights())))
 
     def _gadget_player_value(self, values: Array, best_response: bool) -> float:
-        """Return the expected value of the gadget's player."""
+        """Return the expected value of the gadget's player, in chips; `values` as in `expected_value`."""
         tree, state, strategy = self.tree, self.state, self.average_strategy
         if state.kind == STOP:
             action_values = np.array([self._stop_values(), values[state.row]])
@@ -145,9 +152,9 @@ class RootState:
         return float(hand_values.max()) if best_response else float(np.sum(strategy[:, 0] * hand_values))
 
     def margins(self, values: Array) -> Array:
-        """Return the margin of each hand: stop payoff or shift minus the best-response values of entering.
+        """Return the margin of each hand: stop payoff or shift minus the best-response value of entering.
 
-        float64 [1326], NaN where a hand has no choice.
+        float64 [1326], NaN where a hand has no choice. `values`: best-response values of the player's rows at the root.
         """
         state, margin = self.state, np.full(NUM_HANDS, np.nan)
         row_of = self.tree.row_of[0, state.player]
@@ -164,19 +171,19 @@ class RootState:
         return margin
 
     def _opponent_weights(self) -> Array:
-        """Return the weight of the opponent's hands that are compatible with each row of the gadget's player."""
+        """Return the deal weight of the opponent's hands that each row of the gadget's player allows. float64 [rows]"""
         player = self.state.player
         weights: Array = compatible_weights(self.tree.game.weights[1 - player])[self.tree.representatives(0, player)]
         return np.where(weights < 1e-12 * self.mass[1 - player], 0.0, weights)
 
     def _draw_weights(self) -> Array:
-        """Return the weight of the hands of each row with each draw of stop payoffs."""
+        """Return the deal weight of each row's hands times the chance of each payoff draw. float64 [rows × draws]"""
         tree, state = self.tree, self.state
         weights: Array = (tree.weights[state.player] * tree.hands_per_row[state.player])[state.row] * state.share
         return weights
 
     def _stop_values(self) -> Array:
-        """Return the stop payoff of each row with each draw, times the opponent's weight."""
+        """Return the stop payoff of each row with each draw, times the opponent's weight. float64 [rows × draws]"""
         return self.state.offset * (self.mass[1 - self.state.player] / self.scale)
 
     def _shifts(self) -> Array:

@@ -1,7 +1,8 @@
 """User-defined local rules, compiled in place of regret matching.
 
-Kernels call the replaced functions by their global names. So compiling the same code with other globals gives kernels for
-another rule. Built-in schedules use the kernels as they are, cached on disk; a user's rule is compiled once per process.
+Kernels call the replaced functions by their global names. So compiling the same code with other globals gives kernels
+for another rule. Built-in schedules use the kernels as they are, cached on disk; a user's rule is compiled once per
+process.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from riverboat.engines.tables import TableFormat
 
 
 class LocalRule(Protocol):
-    """Compiled functions on the arrays of some information sets, [actions, infosets] each."""
+    """User-defined update rule: two compiled functions on arrays [actions, infosets] of a decision."""
 
     def __hash__(self) -> int: ...
 
@@ -30,17 +31,17 @@ class LocalRule(Protocol):
 
     @property
     def strategy(self) -> Any:
-        """(regret, prediction, t, out): compute the strategy."""
+        """Function (regret, prediction, t, out) that writes the strategy of iteration t to `out`."""
         ...
 
     @property
     def update(self) -> Any:
-        """(regret, prediction, instant, t): update the regrets with instantaneous regrets."""
+        """Function (regret, prediction, instant, t) that updates the tables by instantaneous regrets, in place."""
         ...
 
 
 def check_rule(rule: LocalRule, dtype: str) -> None:
-    """Check that the functions of a rule are compiled, and compile them for the types that kernels use."""
+    """Raise InputError unless a rule's functions are compiled by Numba, and compile them for `dtype` and float64."""
     for name in ("strategy", "update"):
         if not isinstance(getattr(rule, name), Dispatcher):
             raise InputError(f"rule {rule.name!r}: {name} must be compiled: decorate it with @numba.njit")
@@ -51,7 +52,10 @@ def check_rule(rule: LocalRule, dtype: str) -> None:
 
 
 def recompile_callers(modules: tuple[ModuleType, ...], replacements: dict[str, Any]) -> None:
-    """Recompile the functions that call `replacements`, and add them to `replacements`."""
+    """Recompile the kernels of some modules that call replaced functions, so that they call the replacements.
+
+    `replacements` has compiled functions by name; the recompiled kernels are added to it.
+    """
     for module in modules:
         names = {**vars(module), **replacements}
         for name, function in vars(module).items():
@@ -66,13 +70,13 @@ def recompile_callers(modules: tuple[ModuleType, ...], replacements: dict[str, A
 
 @njit(nogil=True, inline="always")  # a call from a kernel, which must not allocate, could not return a view
 def _as_matrix(table, at, rows, columns):  # type: ignore[no-untyped-def]
-    """View a part of a flat table as a matrix."""
+    """View a part of a flat table, from offset `at`, as a matrix."""
     return table[at : at + rows * columns].reshape(rows, columns)
 
 
 @cache
 def _compile_rule(rule: LocalRule, dtype: str) -> SimpleNamespace:
-    """Compile the kernels of board engines with a user-defined rule."""
+    """Return the names of the board kernels' module, with kernels compiled for a user-defined rule."""
     check_rule(rule, dtype)
     strategy, update = rule.strategy, rule.update
 
@@ -122,7 +126,7 @@ def _compile_rule(rule: LocalRule, dtype: str) -> SimpleNamespace:
 
 
 def board_kernels(rule: LocalRule | None, form: TableFormat) -> Any:
-    """Return the compiled kernels of board engines, for regret matching or for a rule, with a table format."""
+    """Return the compiled kernels of board engines for a table format, with regret matching if `rule` is None."""
     if rule is None:
         return board
     if form.regret == "int16":

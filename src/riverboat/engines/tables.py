@@ -59,7 +59,7 @@ def lock_arrays(tree: BoardTree, dtype: Any) -> tuple[Array, Array]:
 
 
 def _locked_boards(tree: BoardTree, dealt: Iterable[DealtCards]) -> Iterator[tuple[int, Array]]:
-    """Yield the representative boards of some deals, each once, with the dealt hand for each hand there. int64 [1326]"""
+    """Yield the representative board of each deal, once, and the map from its hands to the hands dealt. int64 [1326]"""
     seen: set[int] = set()
     for deal in dealt:
         boards, maps = tree.deals.locate(deal)
@@ -102,18 +102,18 @@ def parse_table_format(name: str) -> TableFormat:
 
 
 def format_of_average(average: Any) -> TableFormat:
-    """Return the table format for a type of averages, the widest one."""
+    """Return the table format for a number type of averages, with the most precise regrets."""
     return next(form for form in TABLE_FORMATS.values() if form.average == np.dtype(average).name)
 
 
 def table_bytes(size: int, form: TableFormat, *, predictive: bool = False, simultaneous: bool = False) -> int:
-    """Return the memory of tables with `size` entries. `simultaneous` adds copies of the opponent's tables."""
+    """Return the bytes of tables with `size` entries. `simultaneous` adds copies that the opponent plays from."""
     extra = predictive + simultaneous * (1 + predictive)
     return size * (form.bytes_per_entry + extra * np.dtype(form.regret).itemsize)
 
 
 def check_table_memory(name: str, required: int, memory: int | None, advice: str) -> None:
-    """Raise MemoryLimitError if tables need more than `memory` or more than is free."""
+    """Raise MemoryLimitError if tables need more bytes than `memory` or than are free; `advice` ends its message."""
     allowed = min(x for x in (memory, available_memory(), required) if x is not None)
     if required > allowed:
         raise MemoryLimitError(
@@ -146,7 +146,7 @@ def allocate_tables(
 
 
 def write_locked_regrets(tree: BoardTree, form: TableFormat, regret: Array, lock: Array, locked: Array) -> None:
-    """Write regrets that play the locked strategies; traversals restore them after each update."""
+    """Write locked strategies to a table of regrets, so that regret matching plays them. Traversals keep them there."""
     if len(lock) and form.regret == "int16":
         raise InputError("locks need float32 or float64 regrets: dtype='compact'")
     for board, node, at in lock:
@@ -156,7 +156,7 @@ def write_locked_regrets(tree: BoardTree, form: TableFormat, regret: Array, lock
 
 
 def tables_from_average(tree: BoardTree, average: Array) -> BoardTables:
-    """Wrap a table of averages for evaluation, without a copy and without tables to update."""
+    """Return tables for evaluation only: a table of averages, not copied, and no regrets."""
     if average.ndim != 1 or len(average) < tree.table_size:
         raise InputError(f"{tree.name}: {average.shape} numbers for a table of {tree.table_size}")
     form = format_of_average(average.dtype)
@@ -186,7 +186,7 @@ def copy_strategy(
 ) -> None:
     """Copy the strategy at some nodes into the table of another tree with the same boards and rows.
 
-    Pairs are nodes of the two forests; both nodes of a pair have the same player and actions.
+    `pairs`: a node of the source's forest and one of the target's, with the same player and number of actions.
     """
     if source_table.dtype != table.dtype:
         raise InputError(f"{source.name}: a table of {source_table.dtype} cannot be copied into one of {table.dtype}")

@@ -11,7 +11,7 @@ from riverboat.core.errors import check_threads
 
 
 class ThreadTeam:
-    """Threads that are kept from one task to the next: the calling one, and those of a pool."""
+    """Team of threads that run tasks in parallel: the calling thread, and a pool that is kept between tasks."""
 
     def __init__(self, threads: int) -> None:
         check_threads(threads)

@@ -101,7 +101,7 @@ class SampleSums:
         return math.sqrt(max(self.squares - self.count * self.mean * self.mean, 0.0) / (self.count - 1))
 
     def confidence_interval(self) -> ConfidenceInterval:
-        """Return the mean with its normal 95 % interval, which a few hundred samples justify.
+        """Return the mean with its normal 95 % interval, which is accurate from a few hundred samples on.
 
         In a duplicate match a sample is a pair of hands: the two share their cards and are not independent.
 
@@ -138,7 +138,7 @@ def mean_interval(samples: Array) -> ConfidenceInterval:
 
 
 class Winnings:
-    """Base class of results with winnings per hand in `chips`: the same in units of the big blind."""
+    """Base class of results with winnings per hand in `chips`, which it converts to mbb/g."""
 
     chips: ConfidenceInterval
     big_blind: int
@@ -169,7 +169,8 @@ BETTER, WORSE, BETWEEN, OPEN = "better", "worse", "between", "open"
 class SequentialTest:
     """Sequential test on duplicate pairs.
 
-    It has bounds on the first agent's mean winnings, in any unit, and a largest number of pairs.
+    The first agent is better if its mean winnings, in any unit, are above both bounds, worse if they are below both. A
+    confidence sequence of the mean decides, as soon as it lies above, below or between the bounds.
 
     Parameters
     ----------
@@ -255,8 +256,8 @@ def confidence_sequence(tally: SampleSums, narrowest_at: int, error_rate: float 
 
     References
     ----------
-    .. [1] Robbins, "Statistical methods related to the law of the iterated logarithm", Annals of Mathematical Statistics
-       1970.
+    .. [1] Robbins, "Statistical methods related to the law of the iterated logarithm", Annals of Mathematical
+       Statistics 1970.
 
     Examples
     --------
@@ -266,7 +267,7 @@ def confidence_sequence(tally: SampleSums, narrowest_at: int, error_rate: float 
     """
     count = tally.count
     log_term = -2 * math.log(error_rate)
-    rho = (log_term + math.log(log_term) + 1) / narrowest_at  # ρ²
+    rho = (log_term + math.log(log_term) + 1) / narrowest_at  # ρ² of the normal mixture
     scaled_count = count * rho + 1
     squared_width = 2 * scaled_count / (count * count * rho) * math.log(math.sqrt(scaled_count) / error_rate)
     return ConfidenceInterval(tally.mean, tally.standard_deviation * math.sqrt(squared_width), count)

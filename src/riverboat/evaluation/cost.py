@@ -34,9 +34,9 @@ class TimedAgent:
     """Wrapper that times the decisions of an agent, one table at a time."""
 
     agent: Agent
-    streets: list[int] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-    processor_seconds: list[float] = field(default_factory=list)
+    streets: list[int] = field(default_factory=list)  # street of each decision
+    seconds: list[float] = field(default_factory=list)  # wall-clock time of each decision
+    processor_seconds: list[float] = field(default_factory=list)  # processor time of each decision, over all cores
 
     @property
     def name(self) -> str:
@@ -69,14 +69,14 @@ class AgentCost:
 
     agent: Agent
     rules: PokerRules
-    load_seconds: float
+    load_seconds: float  # time to create the agent
     hands: int
     seed: int
-    decisions: tuple[int, ...]  # by street
-    mean_seconds: float
+    decisions: tuple[int, ...]  # number of decisions by street
+    mean_seconds: float  # per decision, as the following ones
     median_seconds: float
     worst_seconds: float
-    processor_seconds: float  # mean
+    processor_seconds: float  # mean processor time per decision
     seconds_by_street: tuple[float, ...]  # mean seconds; 0 where there was no decision
 
     def to_dict(self) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def measure_cost(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> AgentCost:
-    """Create an agent and time its decisions over `hands` hands."""
+    """Create an agent and time its decisions over `hands` hands; `rules` may be a function of the created agent."""
     if hands < 4 or hands % 2:
         raise InputError(f"hands={hands}: must be an even number, four or more: hands are played in duplicate pairs")
     start = time.perf_counter()

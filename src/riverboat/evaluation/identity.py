@@ -50,14 +50,17 @@ FINGERPRINT_DIGITS = 12  # hexadecimal digits of a stored fingerprint
 
 
 def describe_result(result: str, rules: PokerRules, *agents: Any) -> dict[str, Any]:
-    """Describe a result: its kind, the rules, the agents (or blueprints) and the release."""
+    """Return `{"about": ...}`: kind of the result, rules, identities of the agents (or blueprints), and release."""
     game = {"name": rules.name, "fingerprint": _digest(format_game(rules)), "stacks": rules.stacks}
     identities = [agent_identity(agent) for agent in agents]
     return {"about": {"result": result, "rules": game, "agents": identities, "version": __version__}}
 
 
 def agent_identity(agent: Any) -> dict[str, Any]:
-    """Return an agent's name, fingerprint and, as far as they are known, its recipe and cost."""
+    """Return an agent's `name`, `fingerprint` and `kind` and, for blueprints, its size, recipe and training time.
+
+    An agent made of one blueprint has the facts of that blueprint, with a fingerprint of its own.
+    """
     if isinstance(agent, Blueprint):
         agent = BlueprintAgent(agent, name=str(agent.provenance.get("folder", "blueprint")))
     if isinstance(agent, BlueprintAgent):

@@ -69,7 +69,7 @@ class LedgerEntry:
     'estimate'
     """
 
-    kind: str  # one of KINDS
+    kind: str  # one of RESULT_KINDS
     agents: tuple[str, ...]  # fingerprints: two of a match, else one
     mbb_per_game: float  # winnings of the first agent, or its exploitability
     ci95: float  # 0 if exact
@@ -203,7 +203,7 @@ class Ledger:
     # --- Queries ---
 
     def names(self) -> dict[str, str]:
-        """Return a name for each fingerprint; agents that share a name get part of their fingerprint added."""
+        """Return names by fingerprint; agents that share a name get part of their fingerprint added."""
         names = {fingerprint: str(facts["name"]) for fingerprint, facts in self.agents.items()}
         repeated = {name for name in names.values() if list(names.values()).count(name) > 1}
         return {mark: f"{name} ({mark[:6]})" if name in repeated else name for mark, name in names.items()}
@@ -281,7 +281,7 @@ def _pool_entries(pieces: list[LedgerEntry]) -> LedgerEntry:
 
 
 def _connected_groups(matches: list[LedgerEntry]) -> list[list[str]]:
-    """Return the groups of agents that matches connect, larger groups first."""
+    """Return the connected components of the graph of matches, each as sorted fingerprints, the largest first."""
     group: dict[str, set[str]] = {}
     for entry in matches:
         joined = set[str]().union(*(group.get(agent, {agent}) for agent in entry.agents))
@@ -292,7 +292,10 @@ def _connected_groups(matches: list[LedgerEntry]) -> list[list[str]]:
 
 
 def _fit_ratings(count: int, matches: list[LedgerEntry], index: Mapping[str, int]) -> tuple[Any, Any]:
-    """Fit ratings relative to their mean, and compute their standard errors."""
+    """Fit ratings by weighted least squares; return them, relative to their mean, and their standard errors.
+
+    `index` maps fingerprints to positions. float64 [count], float64 [count]
+    """
     won = np.array([entry.mbb_per_game for entry in matches])
     errors = np.maximum([entry.ci95 / NORMAL_95 for entry in matches], MIN_ERROR)
     pairs = np.array([[index[agent] for agent in entry.agents] for entry in matches])
@@ -406,6 +409,7 @@ def read_result(path: str | Path) -> Any:
 
 
 def _parse_result(result: Any, where: str) -> tuple[LedgerEntry | None, dict[str, Any], list[dict[str, Any]]]:
+    # Returns the entry (None for a cost, which belongs to the agent), the game, and the facts of each agent.
     if not isinstance(result, Mapping) or not isinstance(result.get("about"), Mapping):
         raise InputError(
             f"{where}: has no key `about`: use the output of `riverboat match`, `lbr`, `exploitability` or `cost` "
@@ -457,7 +461,7 @@ def _read_entry(entries: FileEntries) -> LedgerEntry:
 
 
 def _check_same_game(where: str, old: Mapping[str, Any], new: Mapping[str, Any], what: str) -> None:
-    """Raise InputError for a result of another game or release."""
+    """Raise InputError if a result is of another game or release; `what` names it, and `where` the ledger."""
     for key, word in (("version", "release"), ("stacks", "stacks"), ("fingerprint", "rules")):
         if old[key] != new[key]:
             here, there = (f"{each['name']} ({word} {_format_value(each[key])})" for each in (old, new))

@@ -63,7 +63,8 @@ class LitmusCheck:
     kind
         "never", "more", "monotone", "sizes" or "cheap".
     lines
-        Lines after which the agent is checked: `c`, `f`, bet sizes, `~` (check down), `min`, and `?` in checks of sizes.
+        Lines after which the agent is checked: `c`, `f`, bet sizes, `~` (check down), `min`, and `?` in checks of
+        sizes.
     boards
         Complete boards, or the number to draw.
     move
@@ -296,7 +297,7 @@ def _read_boards(boards: Any, where: str) -> tuple[tuple[int, ...], ...] | int:
 
 MIN_REACH = 1e-3  # hands with a smaller reach probability are ignored
 
-_SEED = 7  # for random boards
+_SEED = 7  # seed of random boards
 Cards = tuple[int, ...]
 
 
@@ -319,7 +320,7 @@ class LitmusFailure:
     probabilities
         Probabilities of fold, call and raise, with that hand or over all hands.
     excess
-        Amount above the tolerance's reference.
+        Size of the violation, in probability; more than the check's tolerance.
     match_state
         Match state for `riverboat act`, if the failure is about one hand.
 
@@ -335,8 +336,8 @@ class LitmusFailure:
     line: str
     board: str
     hand: str  # empty if the failure is about all hands together
-    probabilities: dict[str, float]  # of fold, call and raise, with that hand or over all hands
-    excess: float  # amount above the tolerance's reference
+    probabilities: dict[str, float]  # probabilities of fold, call and raise, with that hand or over all hands
+    excess: float  # size of the violation, in probability; more than the check's tolerance
     match_state: str = ""  # for `riverboat act`, if it is about one hand
 
     def record(self) -> dict[str, Any]:
@@ -367,7 +368,7 @@ class LitmusCheckResult:
     """
 
     check: LitmusCheck
-    num_states: int  # at which the agent was checked
+    num_states: int  # public states at which the agent was checked
     failures: tuple[LitmusFailure, ...]  # the worst first
     skipped: str = ""  # why the check does not apply
 
@@ -551,7 +552,7 @@ class _Violation(NamedTuple):
 
     excess: float  # a failure if above the tolerance
     reason: str
-    chances: Array  # float64 [3]: of fold, call and raise
+    chances: Array  # float64 [3]: probabilities of fold, call and raise
     hand: int = -1  # -1: all hands together
 
 
@@ -564,7 +565,7 @@ class _LitmusRun:
     agent: PublicPolicy
 
     def run(self) -> LitmusCheckResult:
-        """Check all public states."""
+        """Run the check at all its public states that the agent reaches; skip it if there are none."""
         states = self._public_states()
         if not states:
             return LitmusCheckResult(self.check, 0, (), "the game has no such public state")
@@ -612,7 +613,7 @@ class _LitmusRun:
         return out
 
     def _hands_of_check(self, public_state: _LitmusState, text: str = "") -> Array:
-        """Return the hands that a check is about. bool [hands]"""
+        """Return the mask of hands that a text (by default `hands`) means: `any`, `nuts` or a range. bool [hands]"""
         deck, text = self.rules.deck, text or self.check.hands
         if text == ANY:
             return np.ones(deck.num_hands, bool)
@@ -626,6 +627,9 @@ class _LitmusRun:
         return np.asarray(weights[high * (high - 1) // 2 + low] > 0)
 
     # --- Kinds of checks ---
+
+    # Each method measures the violation at one state. `weights` is the range of the agent, float64 [hands]; `chances`
+    # has its probabilities of fold, call and raise with each hand, float64 [hands, 3].
 
     def _check_never(self, public_state: _LitmusState, weights: Array, chances: Array) -> _Violation:
         hands = self._hands_of_check(public_state) & (weights > MIN_REACH)
@@ -668,7 +672,7 @@ class _LitmusRun:
         return _Violation(float(mean[0] - price), reason, mean)
 
     def _check_sizes(self, states_by_size: list[tuple[_LitmusState, Array]]) -> tuple[_LitmusState, _Violation]:
-        """Check that a group of states, which differ in the bet faced, does not fold more to smaller bets.
+        """Measure how much more the agent folds to a smaller bet, over states that differ only in the bet faced.
 
         Each state comes with the mean probabilities of fold, call and raise over all hands.
         """

@@ -51,7 +51,7 @@ from riverboat.strategies.public_strategy import PublicPolicy, PublicStateStrate
 # --- Responder: its decision with all hands at a public state ---
 
 POT_FRACTIONS = (*(0.05 * 1.15**k for k in range(53)),)
-# Raises as fractions of the pot; all-in is always added.
+# Raises to consider, as fractions of the pot; all-in is added to them. None: no raises.
 ACTION_SETS: dict[str, tuple[float, ...] | None] = {"fc": None, "fcpa": (1.0,), "56": POT_FRACTIONS}
 _MANY_ACTIONS = 256  # larger strategies, of agents that bet any number of chips, are compacted
 _TOLERANCE = 1e-9  # relative to the pot, for rounding
@@ -64,7 +64,7 @@ def _agent_name(agent: Any) -> str:
 
 @dataclass
 class LbrNode:
-    """Trajectories at a public state.
+    """Public state of a sampled deal, with both ranges and the trajectories that reach it.
 
     Parameters
     ----------
@@ -99,11 +99,11 @@ class LbrNode:
     moves: tuple[int, ...]
     board: tuple[int, ...]
     state: CompactBettingState
-    own_range: Array  # float64 [hands]: the responder's
-    opponent_range: Array  # float64 [hands]: the agent's
+    own_range: Array  # float64 [hands]: reach of the responder's hands
+    opponent_range: Array  # float64 [hands]: reach of the agent's hands
     trajectories: int = 1
-    weight: float = 1.0  # of each trajectory: the inverse of its sampling probability
-    strategy: PublicStateStrategy | None = None  # the agent's, once it was queried
+    weight: float = 1.0  # inverse of the sampling probability of each trajectory
+    strategy: PublicStateStrategy | None = None  # the agent's strategy; None until it is queried
 
     def child(self, move: int, state: CompactBettingState, **changes: Any) -> LbrNode:
         """Return the node after an action; its trajectories are those of this node until they are split.
@@ -226,7 +226,8 @@ class LocalResponder:
         raise_nodes
             Nodes after its raises, with the agent's strategies there.
         showdown_wins
-            Function from ranges to the weight that each hand wins against each of them. float64 [ranges, hands] to the same
+            Function from ranges to the weight that each hand wins against each of them. float64 [ranges, hands] to the
+            same
         """
         at, seat = node.state, node.state.turn
         own_spent, opponent_spent = (at.spent0, at.spent1) if seat == 0 else (at.spent1, at.spent0)
@@ -248,7 +249,7 @@ class LocalResponder:
 
 
 def _compact_strategy(answer: PublicStateStrategy, node: LbrNode) -> PublicStateStrategy:
-    """Store a large strategy that does not depend on the hand as one broadcast row."""
+    """Return the strategy with one row for all hands, to save memory, if all hands in the agent's range play alike."""
     held = np.flatnonzero(node.opponent_range > 0)
     if len(held) and (answer.probabilities[held] == answer.probabilities[held[0]]).all():
         row = answer.probabilities[held[0]].copy()
@@ -269,12 +270,12 @@ MAX_EXACT_RUNOUTS = 50  # runouts evaluated one by one; with more, all pairs of 
 
 @dataclass
 class _LbrBranches:
-    """Terminal values and children of a decision."""
+    """Terminal values of the actions at a decision, and the children to sample."""
 
-    fold_value: float = 0.0  # to the responder after a fold, summed over pairs of hands
+    fold_value: float = 0.0  # responder's winnings from folds, summed over pairs of hands
     showdowns: list[LbrNode] = field(default_factory=list)  # terminal nodes
     continuing: list[Callable[[], LbrNode]] = field(default_factory=list)  # factories of children, called when sampled
-    sampling_weights: list[float] = field(default_factory=list)  # of children: pairs of hands times chips in the pot
+    sampling_weights: list[float] = field(default_factory=list)  # children: pairs × larger stake
 
 
 Line: TypeAlias = tuple[int, ...]
@@ -282,7 +283,7 @@ Cards: TypeAlias = tuple[int, ...]
 
 
 class LbrTraversal:
-    """Traversal of deals for one responder.
+    """Estimator of a responder's winnings in single deals, by sampled trajectories through the public tree.
 
     Branches before the first board cards are the same in all deals and are cached.
 
@@ -324,12 +325,12 @@ class LbrTraversal:
 
 @dataclass
 class _LbrDeal:
-    """One deal from one seat, traversed breadth-first, so that the agent is queried in batches."""
+    """One deal with the responder in one seat, traversed breadth-first, so that the agent is queried in batches."""
 
     traversal: LbrTraversal
-    seat: int
-    cards: list[int]
-    margins: dict[Cards, Array]
+    seat: int  # seat of the responder
+    cards: list[int]  # shuffled deck; all trajectories share its first cards as their first board
+    margins: dict[Cards, Array]  # cache of `pair_margins` by board
     rng: np.random.Generator
 
     def __post_init__(self) -> None:
@@ -337,7 +338,7 @@ class _LbrDeal:
         self.showdowns, self.rules, self.book = responder.showdowns, responder.rules, responder.book
 
     def value(self) -> float:
-        """Estimate the responder's value, in chips per hand."""
+        """Estimate the responder's mean winnings over all pairs of hands, in chips per hand."""
         trajectories, board = self.traversal.trajectories, tuple(self.cards[: self.rules.board_sizes[0]])
         live, start = self.showdowns.live_hands(board).astype(float), CompactBettingState(*self.book.start)
         frontier = [LbrNode((), board, start, live, live, trajectories)]
@@ -354,7 +355,7 @@ class _LbrDeal:
     # --- Decisions ---
 
     def _branches(self, front: list[LbrNode]) -> list[_LbrBranches]:
-        """Return the branches of each node; the agent is queried for all of them in one batch."""
+        """Return the branches of each node, cached or new; the agent is queried for all new ones in one batch."""
         cached = self.traversal.preflop_branches
         branches_of = {i: None if node.board else cached.get((self.seat, node.moves)) for i, node in enumerate(front)}
         new = [i for i, branches in branches_of.items() if branches is None]
@@ -371,7 +372,7 @@ class _LbrDeal:
         return [branches for branches in branches_of.values() if branches is not None]
 
     def _responder_branches(self, node: LbrNode, raise_nodes: list[LbrNode]) -> _LbrBranches:
-        """Return the branches of a decision of the responder."""
+        """Return the branches of a decision of the responder; each of its hands takes one action."""
         if node.state.street < self.responder.start:
             chosen = [(CALL, np.ones(len(node.own_range), bool))]
         else:
@@ -386,7 +387,7 @@ class _LbrDeal:
         return out
 
     def _agent_branches(self, node: LbrNode) -> _LbrBranches:
-        """Return the branches of a decision of the agent."""
+        """Return the branches of a decision of the agent, one for each action of its strategy."""
         strategy, compatible = _strategy_at(node), self.showdowns.compatible_weights(node.own_range[None])[0]
         masses = (node.opponent_range * compatible) @ strategy.probabilities
         out = _LbrBranches()
@@ -397,7 +398,10 @@ class _LbrDeal:
     def _add_branch(
         self, out: _LbrBranches, node: LbrNode, move: int, mass: float, child: Callable[..., LbrNode]
     ) -> None:
-        """Add the branch of one action, with `mass` pairs of hands, to a decision's branches."""
+        """Add the branch of one action to `out`; `mass` is its number of pairs of hands, weighted by reach.
+
+        `child` makes the node after the action from the action and the betting state.
+        """
         if not mass > 0:
             return
         state = betting_rules.apply_action(self.book, node.state, move)
@@ -414,7 +418,7 @@ class _LbrDeal:
     # --- Showdowns ---
 
     def _showdown_wins(self, board: Cards, ranges: Array) -> Array:
-        """Return the weight that each hand wins against each range, as a mean over all runouts."""
+        """Return the weight of each range that every hand beats, averaged over runouts. float64 [ranges, hands]"""
         if self.showdowns.count_runouts(len(board)) <= MAX_EXACT_RUNOUTS:
             return self.showdowns.wins(board, ranges)
         if board not in self.margins:
@@ -422,7 +426,10 @@ class _LbrDeal:
         return self.showdowns.wins_from_margins(self.margins[board], ranges)
 
     def _showdown_value(self, node: LbrNode) -> float:
-        """Return the responder's showdown value, summed over pairs of hands; unbiased over runouts."""
+        """Return the responder's winnings at a showdown, summed over pairs of hands.
+
+        The mean over runouts is exact if there are few, else an unbiased estimate from sampled ones.
+        """
         ranges = node.opponent_range[None]
         runouts = None
         if self.showdowns.count_runouts(len(node.board)) > MAX_EXACT_RUNOUTS:
@@ -433,7 +440,7 @@ class _LbrDeal:
     # --- Sampling ---
 
     def _split_trajectories(self, node: LbrNode, branches: _LbrBranches) -> list[LbrNode]:
-        """Split the trajectories of a node among its children.
+        """Split the trajectories of a node among its children, in proportion to their sampling weights.
 
         A child with an expected count of one or more always gets some; the others are drawn at random.
         """
@@ -451,7 +458,7 @@ class _LbrDeal:
         return out
 
     def _deal_next_street(self, node: LbrNode) -> list[LbrNode]:
-        """Return the node itself, or the nodes after each trajectory is dealt its next street."""
+        """Deal the next street to each trajectory, and return a node for each board; the node itself if none is due."""
         if node.state.over == IN_PROGRESS:
             return [node]
         state = betting_rules.deal_street(self.book, node.state)
@@ -476,7 +483,7 @@ class _LbrDeal:
 
 
 def _agent_child(node: LbrNode, k: int, move: int, state: CompactBettingState) -> LbrNode:
-    """Return the node after action k of the agent's strategy."""
+    """Return the node after action k of the agent's strategy, with the agent's range updated by Bayes' rule."""
     return node.child(move, state, opponent_range=node.opponent_range * _strategy_at(node).probabilities[:, k])
 
 

@@ -82,13 +82,13 @@ class StrategyQuality(best_response.Quality):
     """
 
     unit: str = "chips"
-    kind: ClaimKind = EXACT  # of the exploitability in the full game
+    kind: ClaimKind = EXACT  # kind of the exploitability in the full game: exact, or a bound
     mbb_per_unit: float | None = None  # thousandths of a big blind per unit; None in games without blinds
     exact_in: str = ""  # the game in which best responses are exact, if it is smaller than the full game
     # 95 % half-widths of an estimated bound, in `unit`: of the exploitability, then of the winnings in each seat
     half_widths: tuple[float, ...] = ()
-    seed: int | None = None  # of the samples of an estimated bound
-    hands: int | None = None  # sampled for an estimated bound
+    seed: int | None = None  # seed of the samples of an estimated bound
+    hands: int | None = None  # hands sampled for an estimated bound
 
     @property
     def bracket(self) -> tuple[float, float]:
@@ -143,11 +143,11 @@ def quality(
     Parameters
     ----------
     strategy
-        A `Strategy` or `Solution`: the result is exact, in the unit of its game, or an upper bound if a player has imperfect
-        recall. A blueprint: exact against responders that see all cards and bet by its menu; in a no-limit game opponents
-        may bet other sizes, so it is a lower bound. An agent: exact if its strategy can be tabulated, which needs at most
-        one deal to the board and few lines; a blueprint policy is measured like a blueprint, with the post-processed
-        strategy; for all other agents the result is a lower bound with its interval.
+        A `Strategy` or `Solution`: the result is exact, in the unit of its game, or an upper bound if a player has
+        imperfect recall. A blueprint: exact against responders that see all cards and bet by its menu; in a no-limit
+        game opponents may bet other sizes, so it is a lower bound. An agent: exact if its strategy can be tabulated,
+        which needs at most one deal to the board and few lines; a blueprint policy is measured like a blueprint, with
+        the post-processed strategy; for all other agents the result is a lower bound with its interval.
     threads
         Threads; the result does not depend on it.
     rules
@@ -219,6 +219,7 @@ def _blueprint_quality(strategy: Blueprint, threads: int, most_minutes: float, *
 def _agent_quality(
     player: PublicPolicy, rules: PokerRules, threads: int, most_minutes: float, hands: int
 ) -> StrategyQuality:
+    # The first that applies: tabulate the strategy, evaluate its blueprint, or compute a local best response.
     name = str(getattr(player, "name", "this player"))
     tree = full_action_tree(rules)
     if tree is not None:
@@ -316,7 +317,10 @@ def tabulate_agent(player: PublicPolicy, tree: ActionTree, name: str = "player")
 
 
 def _write_bucket_rows(part: Array, buckets: Array, rows: Array, where: str) -> None:
-    """Write the rows of hands to the rows of their buckets; hands that differ only in suits must play alike."""
+    """Write the strategies of hands to the rows of their buckets; raise InputError if hands of one bucket differ.
+
+    `part` has the columns of one decision in the table of its street, `rows` the probabilities of the hands there.
+    """
     old = part[buckets]
     if not np.abs(rows.sum(axis=1) - 1).max(initial=0) < 1e-6:
         raise InputError(f"{where}: its probabilities of the legal actions do not sum to one")
@@ -328,7 +332,7 @@ def _write_bucket_rows(part: Array, buckets: Array, rows: Array, where: str) -> 
 
 
 def _decision_batches(tree: ActionTree) -> Iterator[tuple[list[int], list[Cards]]]:
-    """Yield all decisions on all boards in batches."""
+    """Yield batches of (nodes, boards) that pair every decision of the tree with every board of its street."""
     rules = tree.rules
     decisions = (
         (node, board)

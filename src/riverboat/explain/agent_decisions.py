@@ -30,11 +30,14 @@ from riverboat.strategies.features import HOLDEM_FEATURES, RANGE_FEATURES, hand_
 from riverboat.strategies.public_strategy import PublicPolicy, ranges
 from riverboat.strategies.rule_list import RAISE, RuleAction
 
-POT_SHARES = (0.33, 0.5, 0.75, 1.0, 1.5, 2.5)  # of the pot; bets are rounded to the nearest of these
+POT_SHARES = (0.33, 0.5, 0.75, 1.0, 1.5, 2.5)  # bets are rounded to the nearest of these shares of the pot
 
 
 def _nearest_sizes(rules: PokerRules, states: Array, totals: Array) -> Array:
-    """Round raises to common pot shares; all-in is infinite. int64 [n, FIELDS], int64 [n] -> float64 [n]"""
+    """Round raises, given as totals, to the nearest of `POT_SHARES`; all-in is infinite, and limit raises are 0.
+
+    int64 [n, FIELDS], int64 [n] -> float64 [n]
+    """
     price, _, most = call_and_raise_bounds(rules, states).T
     spent = np.maximum(states[:, 0], states[:, 1])
     share = (totals - spent) / np.maximum(states[:, 0] + states[:, 1] + price, 1)
@@ -129,7 +132,7 @@ def _tabulate_choices(
     flop = np.sort(board[:, :3].astype(np.int64), axis=1) @ np.array([52 * 52, 52, 1])
     hole = np.sort(hole.astype(np.int64), axis=1)
     hand_class = CLASS_OF_HAND[hole[:, 0] + hole[:, 1] * (hole[:, 1] - 1) // 2]
-    group = np.where(count == 0, -1 - hand_class, flop)  # by class before the flop
+    group = np.where(count == 0, -1 - hand_class, flop)  # hand classes before the flop, flops afterwards
     labels = tuple(f"{format_cards(h[::-1])} at {line}" for h, line in zip(hole.tolist(), lines, strict=True))
     rows = np.repeat(np.arange(len(choices)), [len(choice) for choice in choices])
     move = np.array([m for choice in choices for m, _ in choice], np.int64)

@@ -152,7 +152,7 @@ def _frequencies_by_kind(table: DecisionTable, kinds: list[str]) -> Array:
 
 
 def _change_table(second: DecisionTable, one: Array, two: Array, words: list[str]) -> DecisionTable:
-    """Build a decision table of the change: one action for "the same" and one for each kind played more often."""
+    """Build a decision table whose actions are the changes: `the same`, or the kind of action played more often."""
     largest = (two - one).argmax(axis=1)
     increase = (two - one).max(axis=1)
     labels = ("the same", *(f"{word} more often" for word in words))
@@ -166,7 +166,7 @@ def _change_table(second: DecisionTable, one: Array, two: Array, words: list[str
 
 
 def _group_table(first: DecisionTable, second: DecisionTable, one: Array, two: Array, words: list[str]) -> ReportTable:
-    """Tabulate hands by level and by flag: frequencies of the action that changes most."""
+    """Tabulate groups of hands (by level or flag of a feature): both frequencies of the action that changes most."""
     rows = []
     shared = {f.name for f in first.features} & {f.name for f in second.features}
     for feature in (f for f in second.features if f.name in shared and f.kind in (LEVEL, FLAG)):

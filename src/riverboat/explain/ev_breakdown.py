@@ -4,7 +4,8 @@
 
 After an action the opponent replies. The EV is the sum over replies of their probability times the EV after them:
 
-- *they fold*: the pot times the fold frequency of their whole range; *blocked*: the change of it by the hand's own cards;
+- *they fold*: the pot times the fold frequency of the opponent's whole range;
+- *blocked*: the change of that term because the hand's own cards block a part of the range;
 - *beats*: equity against the hands that reply so, if there were no more bets, less the cost of the action;
 - *later streets*: the remaining EV beyond that;
 - *they bet*, *they raise*: the EV after their bet or raise, as one component.
@@ -190,7 +191,7 @@ def _child_node(node: SolutionNode, label: str) -> SolutionNode:
 
 
 def _ev_components(node: SolutionNode, after: SolutionNode, hand: int) -> list[EvComponent]:
-    """Return the components of one action, reply by reply."""
+    """Return the EV components of the action that leads from `node` to `after`, reply by reply."""
     me, paid = node.player, _paid(node, after)
     if after.player != 1 - me:  # the action ends the street or the hand
         if after.player == TERMINAL and not after.tree.betting.showdown[after.betting_node]:
@@ -215,7 +216,7 @@ def _ev_components(node: SolutionNode, after: SolutionNode, hand: int) -> list[E
 
 
 def _paid(node: SolutionNode, after: SolutionNode) -> float:
-    """Return the chips that the player at a node pays until a later node."""
+    """Return the chips that the player who acts at `node` pays from there to the later node `after`."""
     spent = node.tree.betting.spent[:, node.player]
     return float(spent[after.betting_node] - spent[node.betting_node])
 

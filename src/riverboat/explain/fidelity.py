@@ -11,7 +11,7 @@ from riverboat.core.arrays import Array
 from riverboat.explain.decisions import DecisionTable
 from riverboat.strategies.rule_list import RuleList
 
-PROBABILITY_FLOOR = 1e-3  # in the divergence
+PROBABILITY_FLOOR = 1e-3  # smaller probabilities are raised to this one in the Kullback-Leibler divergence
 TIE_TOLERANCE = 1e-6
 
 

@@ -1,10 +1,10 @@
 """Rule lists learned from decisions: by exceptions to rules, or from the leaves of a decision tree.
 
-*Exceptions*: start with one mix for all decisions. In each step find the rule and the conjunction of a few tests for which an
-exception before that rule reduces the error most; its rows get a mix of their own. Every step adds one rule, so one run gives
-lists of all lengths. Such lists are decision lists (Rivest 1987).
+*Exceptions*: start with one mix (action probabilities) for all decisions. In each step find the rule and the
+conjunction of a few tests for which an exception before that rule reduces the error most; its rows get a mix of their
+own. Every step adds one rule, so one run gives lists of all lengths. Such lists are decision lists (Rivest 1987).
 
-*Trees*: scikit-learn grows the best tree of n leaves for all actions at once; its leaves become rules, without redundant
+*Trees*: scikit-learn grows a tree of n leaves for all actions at once; its leaves become rules, without redundant
 tests.
 """
 
@@ -24,8 +24,8 @@ from riverboat.strategies.rule_list import DecisionFeature, DecisionRule, Featur
 
 # --- Candidate tests and best mixes ---
 
-QUANTILES = 20
-MAX_LEVELS = 60
+QUANTILES = 20  # candidate thresholds of a feature with many values
+MAX_LEVELS = 60  # candidate values of a categorical or ordinal feature
 MIN_ACTION_SHARE = 0.005  # a rule leaves out less frequent actions
 MISMATCH_PENALTY = 0.3  # weight of a different most likely action, relative to the squared distance
 
@@ -64,7 +64,7 @@ def _threshold_values(feature: DecisionFeature, x: Array, weight: Array) -> list
 
 
 def _rounding_step(spread: float) -> float:
-    """Return the number among 1, 2, 5, 10, … times a power of ten that is nearest to a hundredth of the spread."""
+    """Return the rounding step of thresholds: 1, 2 or 5 times a power of ten, about a hundredth of the spread."""
     if not spread > 0:
         return 1.0
     power = 10.0 ** np.floor(np.log10(spread / 100))
@@ -72,7 +72,7 @@ def _rounding_step(spread: float) -> float:
 
 
 class _MixStatistics:
-    """Sufficient statistics of mixes: sums over rows give the best mix and its error.
+    """Sufficient statistics of decisions for fitting a mix: sums over a rule's rows give its best mix and the error.
 
     The error is the squared distance, plus a penalty where the most likely action differs. An action counts only where
     it is legal. The call is left out: it takes the remaining probability and that of illegal actions, so its distance
@@ -82,7 +82,7 @@ class _MixStatistics:
     def __init__(self, decisions: DecisionTable) -> None:
         n, sample_weight, self.moves = len(decisions), decisions.sample_weight, decisions.moves
         self.call_column = decisions.call_column
-        self.columns = np.array([k for k in range(len(self.moves)) if k != self.call_column])  # of the first statistics
+        self.columns = np.array([k for k in range(len(self.moves)) if k != self.call_column])  # all actions but call
         # distinct sets of legal actions: bool [patterns, moves]
         self.legal_patterns, pattern = np.unique(decisions.legal, axis=0, return_inverse=True)
         legal_weight = decisions.legal[:, self.columns] * sample_weight[:, None]
@@ -95,7 +95,7 @@ class _MixStatistics:
         self.row_statistics = np.concatenate(parts, axis=1)
 
     def best_mix(self, sums: Array) -> Array:
-        """Return the mean over rows where an action is legal, normalized where the sum exceeds one.
+        """Return the mix of a rule: mean probabilities over rows where an action is legal, scaled to sum to one.
 
         float64 [..., moves]
         """
@@ -110,7 +110,7 @@ class _MixStatistics:
         return out
 
     def loss(self, sums: Array) -> Array:
-        """Return the error of the best mix. float64 [...]"""
+        """Return the error of the best mix. sums: sums of `row_statistics` [..., numbers]; returns float64 [...]"""
         k = len(self.columns)
         mix = self.best_mix(sums)
         m = mix[..., self.columns]
@@ -133,7 +133,7 @@ class _MixStatistics:
 
 LIST, TREE = "list", "tree"
 METHODS = (LIST, TREE)
-MAX_TESTS = 3  # in one exception
+MAX_TESTS = 3  # most tests that one exception adds
 MAX_TESTS_PER_RULE = 5
 BEAM_WIDTH = 6
 MIN_RULE_SHARE = 0.01  # least share of the weight that a rule decides, with many decisions
@@ -208,7 +208,7 @@ class _PartialRule(NamedTuple):
 
 
 class _RuleSplit(NamedTuple):
-    """The best exception to a rule."""
+    """An exception to a rule: a conjunction of tests, with the rows of the rule that it takes."""
 
     gain: float  # decrease of the error
     score: float  # gain less the penalty of its tests
@@ -324,7 +324,7 @@ def _learn_tree(decisions: DecisionTable, leaves: int) -> RuleList:
 
 
 def _feature_matrix(decisions: DecisionTable) -> tuple[Array, list[FeatureCondition]]:
-    """Encode features for scikit-learn: a choice has one column for each of its values."""
+    """Encode features for scikit-learn, with the condition of each column; a choice has one column for each value."""
     columns, conditions = [], []
     for feature in decisions.features:
         x = decisions.columns[feature.name]
@@ -351,7 +351,7 @@ def _round_threshold(test: FeatureCondition, threshold: float, decisions: Decisi
 def _prune_tests(
     tests: tuple[FeatureCondition, ...], decisions: DecisionTable, rows: Array
 ) -> tuple[FeatureCondition, ...]:
-    """Drop tests that the others imply on these rows."""
+    """Drop tests without which the others still select exactly these rows. rows: bool [n]"""
     remaining = list(dict.fromkeys(tests))
     for test in tuple(remaining):
         rest = [other for other in remaining if other != test]

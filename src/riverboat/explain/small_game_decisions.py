@@ -22,9 +22,9 @@ from riverboat.trees.public import Infoset, PublicTree
 class _PublicLine(NamedTuple):
     """The public history of a node."""
 
-    moves: tuple[tuple[int, str], ...] = ()  # of this round: player, action
+    moves: tuple[tuple[int, str], ...] = ()  # actions of this round, as pairs of player and action
     board: tuple[str, ...] = ()
-    before: tuple[tuple[int, str], ...] = ()  # of the previous round
+    before: tuple[tuple[int, str], ...] = ()  # actions of the previous round
 
 
 def small_game_decisions(strategy: Strategy, player: int, line: str | None = None) -> DecisionTable:
@@ -47,7 +47,8 @@ def small_game_decisions(strategy: Strategy, player: int, line: str | None = Non
     Raises
     ------
     InputError
-        If there is no such player, the player does not act at the line, or the game has hidden actions and a line is given.
+        If there is no such player, the player does not act at the line, or the game has hidden actions and a line is
+        given.
 
     Examples
     --------
@@ -91,7 +92,8 @@ def _public_tree_decisions(strategy: Strategy, tree: PublicTree, player: int, li
     w, uniform = (np.array([reach_of[node][h] for node, h in places]) for reach_of in (reach, uniform_reach))
     # Information sets that are never reached have no weight; if none is reached, weights are equal.
     w = w / w.sum() if w.sum() > 0 else np.full(len(w), 1 / len(w))
-    # Opponents may deviate to sets the strategy never reaches, so half the sample weight is reach against a uniform opponent.
+    # Opponents may deviate to information sets that the strategy never reaches, so half of the sample weight is the
+    # reach against a uniform opponent.
     sample_weight = w / 2 + uniform / max(uniform.sum(), 1e-300) / 2
     title = f"{tree.name}, player {player}" + ("" if line is None else f" at {line or 'the first decision'}")
     # Cards of one rank are held out together.
@@ -126,7 +128,10 @@ def _make_move(label: str, poker: bool) -> RuleAction:
 def _reach_probabilities(
     tree: PublicTree, first: Strategy, second: Strategy
 ) -> tuple[dict[int, _PublicLine], dict[int, Array]]:
-    """Return the public history of every decision node, and the acting player's reach with each hand."""
+    """Return, by decision node, its public history and the probability of reaching it with each hand of its player.
+
+    `first` and `second` are the strategies of players 0 and 1. Probabilities include the opponent and chance.
+    """
     joint = tree.deal.joint()
     probabilities = tree.player_tables(first.probabilities)[0], tree.player_tables(second.probabilities)[1]
     ones = np.ones(joint.shape[0]), np.ones(joint.shape[1])

@@ -34,11 +34,11 @@ class ExplanationTask:
 
     decisions: DecisionTable
     cost: CostFunction | None = None
-    quick: bool = True
+    quick: bool = True  # whether the cost is cheap enough for every point of the fidelity curve
     large: bool = False  # large table: fewer rule counts are tried
 
     def explain(self, rules: int = 10, method: str = AUTO, seed: int = 0) -> RuleExplanation:
-        """Learn at most `rules` rules."""
+        """Learn a rule list of at most `rules` rules from the decisions, and evaluate it."""
         counts: Sequence[int] = RULE_COUNTS
         if self.large:
             counts = [n for n in counts if n <= max(MAX_AGENT_RULES, rules)]
@@ -48,7 +48,7 @@ class ExplanationTask:
         )
 
     def evaluate(self, file: Path) -> RuleExplanation:
-        """Evaluate the rules of a text file."""
+        """Evaluate a hand-written rule list from a text file on the decisions."""
         text = read_text(file, "rules")
         try:
             return evaluate_rules(RuleList.parse(text, self.decisions.features), self.decisions, self.cost)
@@ -66,7 +66,10 @@ def collect_tasks(
     seed: int = 0,
     game: str | None = None,
 ) -> list[ExplanationTask]:
-    """Return the decisions to explain: of an agent at a line on `boards`, or over `hands` of self-play; or of a folder."""
+    """Collect the decisions to explain of an agent or of a solution's folder (small games: a task for each player).
+
+    Agents: decisions at a line on `boards`, or without a line those in `hands` hands of self-play.
+    """
     kind = describe(source).type
     if kind in ("agent", "blueprint"):
         return [_agent_task(str(source), line, boards, hands, seed, game)]

@@ -280,13 +280,13 @@ def _describe_levels(levels: Sequence[str], before: str, low: float | None, high
 
 
 def _examples(decisions: DecisionTable, rows: Array, distances: Array) -> tuple[str, ...]:
-    """Return the most frequent decisions that follow the rule, from different groups."""
+    """Return names of typical decisions of a rule: nearest to the rule, then most frequent, from different groups."""
     order = rows[np.lexsort((-decisions.weight[rows], np.round(distances[rows], 1)))]
     return tuple(decisions.names[k] for k in _distinct_groups(decisions, order, MAX_EXAMPLES))
 
 
 def _exceptions(decisions: DecisionTable, rows: Array, distances: Array, ev_losses: Array | None) -> tuple[str, ...]:
-    """Return the decisions where the rule is farthest from the strategy or costs most."""
+    """Return the decisions where the rule costs most EV (or is farthest from the strategy), with the strategy's mix."""
     cost = distances if ev_losses is None else np.maximum(ev_losses, 0.0)
     order = rows[np.lexsort((-distances[rows], -(decisions.weight * cost)[rows]))]
     chosen = _distinct_groups(decisions, order[distances[order] > MIN_EXCEPTION_DISTANCE], MAX_EXCEPTIONS)

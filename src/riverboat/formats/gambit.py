@@ -181,8 +181,8 @@ class _EfgInformationSet:
     raw_actions: tuple[str, ...]  # actions as in the file, to compare with later mentions
     actions: tuple[str, ...]
     probabilities: tuple[float, ...]
-    line: int
-    name: str = ""
+    line: int  # line of the file where it is described first
+    name: str = ""  # unique name, set when all nodes have been read
 
 
 _TERMINAL_NODE = _EfgInformationSet(TERMINAL, "", (), (), (), 0)
@@ -256,8 +256,8 @@ class _GambitReader:
 
     def __init__(self, text: str, path: str, grown: BuildMonitor) -> None:
         self._text, self._path, self._monitor = text, path, grown
-        self.line = 0  # of the last token read
-        self._start, self._start_line, self._after = 0, 1, 0  # of the next token
+        self.line = 0  # line of the last token read
+        self._start, self._start_line, self._after = 0, 1, 0  # start of the next token, its line, and its end
         self._scan()
 
     def _scan(self) -> None:
@@ -272,11 +272,11 @@ class _GambitReader:
             self.fail_ahead('a text starts here and never ends: its closing " is missing')
 
     def fail(self, problem: str, line: int | None = None) -> NoReturn:
-        """Raise an error at the last token read, or at a line."""
+        """Raise GameFileError with the line of the last token read, or another line."""
         raise GameFileError(self._path, line or self.line, problem)
 
     def fail_ahead(self, problem: str) -> NoReturn:
-        """Raise an error at the next token, or at the end of the file."""
+        """Raise GameFileError with the line of the next token, at most the last line that is not blank."""
         last_line = self._text.rstrip().count("\n") + 1
         raise GameFileError(self._path, min(self._start_line, last_line), problem)
 
@@ -288,7 +288,10 @@ class _GambitReader:
         return f'found "{shown}"' if self.kind == "text" else f"found {shown}"
 
     def expect(self, kind: str, wanted: str, pattern: str = "") -> str:
-        """Read the next token, which must be of this kind and match the pattern."""
+        """Read the next token, or fail unless it is of this kind and matches the pattern.
+
+        `kind` is a group of _TOKEN; `wanted` says in messages what was expected.
+        """
         if self.kind != kind or (pattern and not re.fullmatch(pattern, self._value)):
             # The missing token often belongs to the end of an earlier line.
             after = f" (after line {self.line})" if 0 < self.line < self._start_line and self.kind != "end" else ""
@@ -320,7 +323,7 @@ class _GambitReader:
         return value
 
     def braced_list(self, wanted: str, item: Callable[[], _T]) -> list[_T]:
-        """Read all items between braces."""
+        """Read all items between braces; `item` reads one."""
         self.expect("left", f"{{ before {wanted}")
         items = []
         while self.kind != "right":
@@ -329,7 +332,7 @@ class _GambitReader:
         return items
 
     def expect_end(self, whole: str) -> None:
-        """Raise an error if anything follows the game."""
+        """Raise GameFileError if anything follows the game; `whole` names it: the tree or the table."""
         if self.kind != "end":
             self.fail_ahead(
                 f"{whole} is complete, but more follows: {self.describe_next()}; remove it, or check the lines above"
@@ -377,14 +380,15 @@ class _EfgBuilder:
 
     def __init__(self, reader: _GambitReader, players: int) -> None:
         self.reader, self.players = reader, players
-        self.moves: dict[tuple[int, int], _EfgInformationSet] = {}  # by player (or CHANCE) and number
-        self.outcomes: dict[int, tuple[tuple[float, ...], int]] = {}  # payoffs, line
+        self.moves: dict[tuple[int, int], _EfgInformationSet] = {}  # information sets by player (or CHANCE) and number
+        self.outcomes: dict[int, tuple[tuple[float, ...], int]] = {}  # by number: payoffs and line
 
     def read(self) -> list[_EfgNode]:
         """Read nodes until the tree is complete, and name the information sets."""
         reader = self.reader
         nodes: list[_EfgNode] = []
-        unfinished: list[tuple[_EfgNode, int]] = []  # from the root down, with their lines
+        # Nodes on the current path that lack children, from the root down, with their lines.
+        unfinished: list[tuple[_EfgNode, int]] = []
         while unfinished or not nodes:
             if reader.kind == "end":
                 reason = f"the node in line {unfinished[-1][1]} has more actions" if nodes else "there are no nodes"
@@ -406,7 +410,7 @@ class _EfgBuilder:
         return nodes
 
     def _read_information_set(self, kind: str) -> _EfgInformationSet:
-        """Read the information set of a node, new or mentioned before."""
+        """Read the information set of a node; a later mention must agree with the first and may be shorter."""
         reader = self.reader
         actor = reader.integer("the player") - 1 if kind == "p" else CHANCE
         if kind == "p" and not 0 <= actor < self.players:
@@ -434,7 +438,10 @@ class _EfgBuilder:
         return known
 
     def _read_actions(self, place: str, actor: int, line: int) -> tuple[tuple[str, ...], tuple[float, ...]]:
-        """Read the actions between braces; those of chance with their probabilities."""
+        """Read labels of actions between braces, and probabilities for chance; a player has no probabilities.
+
+        `place` names the information set in messages.
+        """
         reader = self.reader
 
         def item() -> tuple[str, float]:
@@ -454,7 +461,7 @@ class _EfgBuilder:
         return labels, probabilities
 
     def _read_outcome(self) -> tuple[float, ...]:
-        """Read the payoffs of a node: a new outcome, or one mentioned before."""
+        """Read a node's outcome and return its payoff to each player; zeros for outcome 0, which means none."""
         reader = self.reader
         number, line = reader.integer("the outcome"), reader.line
         label = reader.optional_text("its name")
@@ -537,7 +544,7 @@ def _parse_payoffs(reader: _GambitReader, players: int, where: str) -> list[floa
 
 
 def _parse_outcome(reader: _GambitReader, players: int) -> list[float]:
-    """Parse a name and payoffs in braces."""
+    """Parse one outcome in braces, an optional name and a payoff for each player; return the payoffs."""
     reader.expect("left", "{ before an outcome")
     description = f'outcome "{reader.optional_text("its name") or ""}"'
     payoffs = _parse_payoffs(reader, players, f"in {description}")

@@ -137,7 +137,7 @@ def dumps_efg(tree: HistoryTree) -> str:
 
 
 def _node_lines(tree: HistoryTree) -> Iterator[str]:
-    """Yield a line for each node, in preorder."""
+    """Yield the line of an `.efg` file for each node of a tree, in preorder."""
     names = [infoset.name for infoset in tree.infosets()]
     numbers = [0] * len(names)  # numbers of information sets, from 1 for each player
     count = [0] * tree.players
@@ -145,7 +145,7 @@ def _node_lines(tree: HistoryTree) -> Iterator[str]:
         count[owner] += 1
         numbers[i] = count[owner]
     outcomes = [f'{n} "" {{ {_format_payoffs(pay)} }}' for n, pay in enumerate(tree.payoffs.tolist(), 1)]
-    chances: dict[int, tuple[int, str]] = {}  # by offset of the probabilities: number, actions
+    chances: dict[int, tuple[int, str]] = {}  # by offset of the probabilities: number and text of outcomes
     actor, data, width = (x.tolist() for x in (tree.nodes.actor, tree.nodes.data, tree.nodes.width))
     for node, (player, offset, num_actions) in enumerate(zip(actor, data, width, strict=True)):
         if player == TERMINAL:

@@ -312,7 +312,7 @@ def gather_hands(paths: Iterable[str | Path], rules: PokerRules | None = None) -
 
 
 class _HandCollector:
-    """Collector of records of all kinds of games, and of rejected hands."""
+    """Collector of hands from several texts: records by kind of game, and rejected hands by reason."""
 
     def __init__(self) -> None:
         self.records: list[HandRecords] = []
@@ -336,7 +336,7 @@ class _HandCollector:
         self.records += [build_records(hands, hands[0].betting.rules, scale) for hands in hands_by_game.values()]
 
     def collect(self) -> GatheredHands:
-        """Return the hands of the kind of game with the most hands; the others count as another game."""
+        """Return the hands of the kind of game with the most hands; hands of other kinds are rejected."""
         kinds: dict[Any, list[HandRecords]] = {}
         for part in self.records:
             kinds.setdefault(game_signature(part), []).append(part)

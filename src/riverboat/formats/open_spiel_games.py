@@ -124,14 +124,14 @@ def open_spiel_errors(where: str) -> Iterator[None]:
 
 
 def _open_spiel_error(where: str, error: Exception) -> InputError:
-    """Return an error of OpenSpiel as one line."""
+    """Return an InputError with the message of OpenSpiel's exception in one line."""
     # After an unknown name OpenSpiel lists all known games.
     text = " ".join(str(error).partition(" Available games")[0].split())
     return InputError(f"{where}: OpenSpiel says: {text or type(error).__name__}")
 
 
 def _translate_errors(method: Callable[..., _T]) -> Callable[..., _T]:
-    """Turn exceptions of a state's method into InputErrors; the location is only computed if there is one."""
+    """Decorate a method of `_OpenSpielState`: turn OpenSpiel's exceptions into InputErrors that name the history."""
 
     @wraps(method)
     def call(self: _OpenSpielState, *arguments: Any) -> _T:

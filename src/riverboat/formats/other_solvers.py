@@ -61,9 +61,9 @@ class ImportedSpot:
 
 @dataclass
 class _SpotDraft:
-    """Entries read so far."""
+    """Entries of another solver's file, collected while it is read, as arguments of `Spot.make`."""
 
-    where: str
+    where: str  # name of the file in messages
     spot_arguments: dict[str, Any] = field(default_factory=dict)  # arguments of Spot.make
     sizes: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)  # by player, street and kind
     all_in_threshold: Decimal | None = None  # share of the stack above which a bet becomes all-in
@@ -209,6 +209,7 @@ def parse_other_solver_file(
     return ImportedSpot(spot, source, tuple(draft.notes))
 
 
+# Return the name of the solver whose format a text has, and the function that reads it into a draft.
 def _find_reader(text: str) -> tuple[str, Callable[[str, _SpotDraft], None]] | None:
     if re.search(r"^\s*#Pot#", text, re.MULTILINE):
         return "PioSOLVER", _read_pio
@@ -236,7 +237,7 @@ def _parse_sizes(text: str) -> list[str]:
 
 
 def _bets_by_street(draft: _SpotDraft) -> dict[str, Any]:
-    """Return the bets in the form that `Spot.make` takes."""
+    """Return the bet sizes of a draft as the mapping `bets` of `Spot.make`: by player, street and kind."""
     bets: dict[str, Any] = {player: {street: {"bet": ""} for street in _STREETS} for player in _PLAYERS}
     for player, street, kind in product(_PLAYERS, _STREETS, _KINDS):
         if (player, street, kind) in draft.sizes:
@@ -244,6 +245,7 @@ def _bets_by_street(draft: _SpotDraft) -> dict[str, Any]:
     return bets
 
 
+# Convert the all-in threshold, a share of the stack, to `force_all_in` (see the top of this module).
 def _thresholds(draft: _SpotDraft) -> dict[str, Any]:
     if draft.all_in_threshold is None:
         return {}

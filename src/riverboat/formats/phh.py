@@ -190,7 +190,10 @@ def parse_hand(text: str, scale: int = CHIPS_PER_UNIT) -> RecordedHand:
 
 
 def _parse_table(table: dict[str, Any], scale: int) -> RecordedHand:
-    """Parse a table; an InputError is illegal betting or cards."""
+    """Make a record of a parsed table; raise InputError if betting or cards are illegal.
+
+    Other problems raise UnreadableHandError. `scale` is chips per unit of money.
+    """
     stacks, blinds = (_parse_amounts(table[key], scale, key) for key in ("starting_stacks", "blinds_or_straddles"))
     if len(stacks) != 2 or len(blinds) != 2:
         raise UnreadableHandError("not for two players", f"{len(stacks)} stacks")
@@ -287,7 +290,7 @@ def _parse_action(verb: str, rest: list[str], state: BettingState, scale: int) -
 
 
 def _parse_amounts(given: Any, scale: int, what: str) -> list[int]:
-    """Convert amounts of money to chips."""
+    """Convert amounts of money to chips (`scale` per unit); fractions of a chip raise UnreadableHandError."""
     amounts = []
     for amount in given:
         if type(amount) is int and amount >= 0:
@@ -369,7 +372,10 @@ def _quoted(name: str) -> str:
 
 
 def _format_actions(hands: HandRecords, i: int, money: Any) -> list[str]:
-    """Format deals, actions and shown cards. A bet or raise is written as the player's total of the round."""
+    """Format the entries `actions` of a hand: deals, actions, and cards shown; `money` formats chips.
+
+    A bet or raise is written as the player's total of the round.
+    """
     rules, board = hands.rules_of(i), hands.board(i)
     held = [format_cards(hands.hole(i, seat)) or "?" * 2 * rules.hole for seat in (0, 1)]
     dealt = [

@@ -345,7 +345,7 @@ def dumps(spot: Spot) -> str:
 
 
 def _quote(text: str) -> str:
-    # TOML strings escape like JSON, and the delete character as well
+    # Strings of TOML are escaped like those of JSON, except that the delete character must be escaped as well.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -28,9 +28,10 @@ T = TypeVar("T")
 
 
 def traverse_preorder(root: T, visit: Callable[[T], Sequence[T]]) -> column[int]:
-    """Visit the nodes of a tree in preorder; `visit` returns the children of a node.
+    """Visit the nodes of a tree in preorder; `visit` is called once per node and returns its children.
 
-    Returns one past the last node of each subtree. Nodes are any objects but plain integers.
+    Returns, for each node in preorder, the index one past the last node of its subtree. Nodes are any objects except
+    plain integers.
     """
     end = column("i")
     work: list[Any] = [root]  # an explicit stack, since lines may exceed Python's recursion limit
@@ -54,7 +55,7 @@ MAX_PROBES = 2_000
 
 
 class TreeState(Protocol):
-    """A state of a history game or a public game, as far as it is needed here."""
+    """The part of a history game's or public game's state that size estimates need."""
 
     @property
     def actor(self) -> int: ...
@@ -73,7 +74,7 @@ def num_children(state: TreeState) -> int:
 
 @dataclass
 class TreeSizeEstimate:
-    """Estimated size of a tree."""
+    """Estimated numbers of nodes, decisions and actions of a tree."""
 
     nodes: float = 0.0
     decisions: dict[int, float] = field(default_factory=lambda: defaultdict(float))  # by player
@@ -81,12 +82,15 @@ class TreeSizeEstimate:
 
 
 def estimate_num_nodes(root: TreeState, seconds: float) -> float:
-    """Estimate the number of nodes below a state within `seconds`."""
+    """Estimate the number of nodes below a state in at most `seconds` of computing time."""
     return estimate_tree_size(root, seconds).nodes
 
 
 def estimate_tree_size(root: TreeState, seconds: float) -> TreeSizeEstimate:
-    """Estimate the nodes below a state, and the decisions and actions of each player, within `seconds`."""
+    """Estimate the nodes below a state, and each player's decisions and actions, from random lines (Knuth 1975).
+
+    Computing takes at most `seconds`.
+    """
     draw = random.Random(0)
     stop = clock.monotonic() + seconds
     total, lines = TreeSizeEstimate(), 0
@@ -98,7 +102,10 @@ def estimate_tree_size(root: TreeState, seconds: float) -> TreeSizeEstimate:
 
 
 def _probe_line(root: TreeState, draw: random.Random, stop: float, total: TreeSizeEstimate) -> None:
-    """Add the estimate of one random line. A line cut short by the time limit underestimates."""
+    """Follow one random line, and add to `total` the product of branching factors above each of its nodes.
+
+    A line that the time limit `stop` cuts short underestimates.
+    """
     state, product = root, 1.0
     total.nodes += 1.0
     while state.actor != TERMINAL and clock.monotonic() < stop and math.isfinite(total.nodes):
@@ -120,14 +127,17 @@ class PublicTreeLayout:
 
     actor: Array  # int8 [nodes]: player, CHANCE or TERMINAL
     end: Array  # int32 [nodes]: one past the last node of the subtree
-    index: Array  # int32 [nodes]: index of action_labels, chance_outcomes or payoffs, by the actor
+    index: Array  # int32 [nodes]: index into action_labels, chance_outcomes or payoffs, depending on the actor
     action_labels: tuple[tuple[str, ...], ...]  # labels of the actions of a decision
     chance_outcomes: tuple[tuple[Outcome, ...], ...]
     payoffs: tuple[Payoff, ...]
 
 
 def layout_from_states(game: PublicGame) -> PublicTreeLayout:
-    """Traverse a public game once; equal action lists, chance events and payoffs are stored once."""
+    """Build the layout of a public game by one traversal of its states.
+
+    Equal action lists, chance events and payoffs are stored once.
+    """
     actor, index = column("b"), column("i")
     menus: dict[tuple[str, ...], int] = {}
     chances: dict[tuple[Outcome, ...], int] = {}

@@ -10,14 +10,14 @@ from riverboat.compiled.jit import inline, kernel
 from riverboat.compiled.rng import random
 from riverboat.games.base import CHANCE, TERMINAL, Array
 
-SPEND, IF_AFFORDABLE, TO_THE_END, NEVER, ALWAYS = range(5)  # how the bank k is spent
+SPEND, IF_AFFORDABLE, TO_THE_END, NEVER, ALWAYS = range(5)  # how the bank k is spent (`risk_budget`)
 TIE_WEIGHT = 1e-9  # weight of tie-breaking preferences
 GUARANTEE_TOLERANCE = 1e-12
 
 
 @inline
 def best_vertex(gain, guarantees):  # float64 [vertices] each
-    """Return the vertex with the largest gain; ties go to the larger guarantee."""
+    """Return the index of the vertex with the largest gain; ties go to the larger guarantee."""
     best = 0
     for v in range(1, len(gain)):
         if gain[v] > gain[best] or (gain[v] == gain[best] and guarantees[v] > guarantees[best]):
@@ -31,9 +31,9 @@ def mix_vertices(
     guarantees,  # float64 [vertices]: guaranteed payoff
     floor,  # required guarantee
 ):
-    """Return the mixture of two vertices with the largest gain among mixtures that guarantee the floor.
+    """Return the mixture of vertices with the largest gain among those that guarantee `floor`; two vertices suffice.
 
-    The result is a, b and a share s for the mixture (1 - s) a + s b.
+    The result is two indices a, b and a share s: the mixture is (1 - s) plan_a + s plan_b.
     """
     low = best_vertex(gain, guarantees)
     if guarantees[low] >= floor - GUARANTEE_TOLERANCE:
@@ -62,22 +62,22 @@ def mix_vertices(
 
 
 class RepeatedGameArrays(NamedTuple):
-    """A small game with the vertices of one player's plans. The opponent decides once."""
+    """A small game, unrolled to histories, and the vertices of one player's plans. The opponent decides once a hand."""
 
     actor: Array  # int8 [nodes]
     end: Array  # int32 [nodes]
     data: Array  # int64 [nodes]: chance: first outcome; terminal: payoff
     first: Array  # int32 [nodes]: at a decision, the first sequence of its actions
-    last: Array  # int32 [nodes, 2]: the players' last sequences
-    width: Array  # int16 [nodes]
-    chance: Array  # float64 [outcomes]
-    payoffs: Array  # float64 [payoffs]: to the player
+    last: Array  # int32 [nodes, 2]: the last sequence of each player
+    width: Array  # int16 [nodes]: number of actions or outcomes
+    chance: Array  # float64 [outcomes]: probabilities
+    payoffs: Array  # float64 [payoffs]: payoffs to the player
     cost: Array  # float64 [opponent sequences, own sequences]: payoffs to the player, weighted by chance
-    sets: Array  # int32 [opponent sets, 2]: first sequence and width
-    set_of: Array  # int32 [opponent sequences]: the set of a sequence, -1 for the empty one
+    sets: Array  # int32 [opponent infosets, 2]: first sequence and number of actions
+    set_of: Array  # int32 [opponent sequences]: the infoset of a sequence, -1 for the empty one
     alike: Array  # int32 [nodes, k]: at a terminal, opponent sequences that the player cannot tell apart; -1: none
     seen: Array  # bool [nodes]: at a terminal, whether the opponent's hand is shown
-    plans: Array  # float64 [vertices, own sequences]
+    plans: Array  # float64 [vertices, own sequences]: realization plans
     worst: Array  # float64 [vertices]: guaranteed payoffs
 
 
@@ -85,17 +85,20 @@ class RepeatedGameWorkspace(NamedTuple):
     """Scratch memory of one match."""
 
     counts: Array  # float64 [opponent sequences]: observed actions plus prior counts
-    model: Array  # float64 [opponent sequences]
+    model: Array  # float64 [opponent sequences]: behavior strategy of the model
     weight: Array  # float64 [own sequences]: payoffs against the model
-    gain: Array  # float64 [vertices]
-    plan: Array  # float64 [own sequences]
-    pays: Array  # float64 [opponent sequences]: payoff of each to the player's plan
-    other: Array  # float64 [opponent sequences]: the opponent's current strategy
+    gain: Array  # float64 [vertices]: payoff against the model, with the tie-breaking preference
+    plan: Array  # float64 [own sequences]: the player's plan of this hand
+    pays: Array  # float64 [opponent sequences]: payoff of the player's plan against each, weighted by chance
+    other: Array  # float64 [opponent sequences]: the opponent's current behavior strategy
 
 
 @inline
 def risk_budget(rule, k, risk, hands_left):
-    """Return the part of the value that the next plan may risk."""
+    """Return the ε of the next hand's ε-safe best response, by the rule that spends the bank k.
+
+    `risk` is what an unrestricted best response to the model risks: value of the game minus its guarantee.
+    """
     if rule == SPEND:
         return max(k, 0.0)
     if rule == IF_AFFORDABLE:
@@ -107,7 +110,7 @@ def risk_budget(rule, k, risk, hands_left):
 
 @inline
 def worst_value(pays, first, width):
-    """Return the player's payoff if the opponent best-responds at one information set."""
+    """Return the least payoff to the player at an opponent's infoset, whose sequences are first … first + width - 1."""
     least = pays[first]
     for s in range(first + 1, first + width):
         least = min(least, pays[s])
@@ -116,7 +119,10 @@ def worst_value(pays, first, width):
 
 @inline
 def respond_to_model(game, rule, k, value, left, prefer, workspace):
-    """Compute the next plan, given the counts of the model."""
+    """Compute `workspace.plan`, the next hand's ε-safe best response to the model in `workspace.counts`.
+
+    `rule`: how the bank `k` is spent; `value`: value of the game; `left`: hands left; `prefer`: tie-breaking by vertex.
+    """
     for i in range(len(game.sets)):
         first, width = game.sets[i, 0], game.sets[i, 1]
         total = 0.0
@@ -142,9 +148,9 @@ def respond_to_model(game, rule, k, value, left, prefer, workspace):
 
 @inline
 def respond_to_plan(game, aggression, workspace):
-    """Compute the opponent's best response to the plan.
+    """Compute `workspace.other`, the opponent's best response to the player's plan, from the payoffs `workspace.pays`.
 
-    Ties go to the last action with weight `aggression`, else to the first.
+    Of several best actions the last has probability `aggression`, and the first the rest.
     """
     for i in range(len(game.sets)):
         first, width = game.sets[i, 0], game.sets[i, 1]
@@ -161,7 +167,7 @@ def respond_to_plan(game, aggression, workspace):
 
 @inline
 def play_hand(game, player, workspace, states):  # uint64 [3, 1] INOUT: random states of chance, opponent, player
-    """Play one hand to a terminal node. Chance, opponent and player have separate random streams."""
+    """Sample one hand and return its terminal node. Chance, opponent and player have separate random streams."""
     n = 0
     while game.actor[n] != TERMINAL:
         actor = game.actor[n]
@@ -189,7 +195,10 @@ def play_hand(game, player, workspace, states):  # uint64 [3, 1] INOUT: random s
 
 @inline
 def certain_gift(game, end, pays):
-    """Return the gift that is certain in this hand: the minimum over all consistent opponent sequences."""
+    """Return the gift that is certain after terminal node `end`: the minimum over all consistent opponent sequences.
+
+    A sequence's gift is the payoff to the player beyond that of the opponent's best response at the same infoset.
+    """
     least = np.inf
     for j in range(game.alike.shape[1]):
         s = game.alike[end, j]
@@ -204,7 +213,7 @@ def certain_gift(game, end, pays):
 class SpendingRule(NamedTuple):
     """Rule of safe exploitation: how much of the bank k of gifts so far may be risked in a hand."""
 
-    rule: int  # SPEND, IF_AFFORDABLE, TO_THE_END, NEVER, ALWAYS
+    rule: int  # SPEND, IF_AFFORDABLE, TO_THE_END, NEVER or ALWAYS
     realised: bool  # k counts realized winnings, instead of certain gifts
     prior: Array  # float64 [opponent sequences]: counts before the first hand
     prefer: Array  # float64 [vertices]: tie-breaking preference
@@ -213,9 +222,9 @@ class SpendingRule(NamedTuple):
 class MatchOpponents(NamedTuple):
     """Opponents of the matches, one per match."""
 
-    behaviour: Array  # float64 [matches, opponent sequences]
+    behaviour: Array  # float64 [matches, opponent sequences]: behavior strategies
     change: int  # first hand in which the opponent best-responds (the nemesis)
-    aggression: float  # tie-breaking of the nemesis
+    aggression: float  # probability with which the nemesis takes the last of several best actions, not the first
 
 
 @kernel
@@ -229,7 +238,7 @@ def play_matches(
     workspace,  # RepeatedGameWorkspace
     out,  # RepeatedMatchResults OUT
 ):
-    """Play matches against many opponents, one after the other."""
+    """Play a match of `hands` hands against each opponent, and store exact expected payoffs and the bank."""
     prior, profit, bank = style.prior, out.profit, out.bank
     value = game.worst[0]
     for v in range(len(game.worst)):

@@ -32,7 +32,7 @@ from riverboat.trees.public import PublicTree
 
 # --- public histories and frequencies -----------------------------------------------------------
 
-# (public history, bucket weights [b], rows of probabilities [b, actions]) -> new rows.
+# Function of a public history, bucket weights [b] and action probabilities [b, actions] that returns new probabilities.
 RowFit: TypeAlias = Callable[["PublicHistory", Array, Array], Array]
 PublicActionCounts: TypeAlias = Mapping[str, Array]  # public history -> action counts, float64 [actions]
 
@@ -94,7 +94,7 @@ def public_histories(tree: PublicTree, player: int) -> tuple[PublicHistory, ...]
 
 @lru_cache(maxsize=8)
 def _public_lines(tree: PublicTree) -> list[str]:
-    """Return the actions that lead to every node, with "/" for chance."""
+    """Return the public actions that lead to each node, in one text without cards: "/" stands for a public deal."""
     lines = [""] * len(tree.nodes.actor)
     for node, actor in enumerate(tree.nodes.actor):
         for child, label in zip(tree.children(node), tree.labels(node), strict=True):
@@ -387,7 +387,10 @@ def fit_l2(weights: Array, rows: Array, target: Array) -> Array:
 
 
 def _project_to_simplex(points: Array) -> Array:
-    """Project each row to the probability simplex (Held, Wolfe & Crowder 1974). float64 [rows, actions]"""
+    """Project each row to the nearest point of the probability simplex (Held, Wolfe & Crowder 1974).
+
+    float64 [rows, actions]
+    """
     descending = -np.sort(-points, axis=1)
     thresholds = (descending.cumsum(axis=1) - 1) / np.arange(1, points.shape[1] + 1)
     last = (descending > thresholds).sum(axis=1) - 1
@@ -467,7 +470,8 @@ def fit_opponent_model(base: Strategy, player: int, target: PublicActionCounts, 
 
     References
     ----------
-    .. [1] Ganzfried and Sandholm, "Game theory-based opponent modeling in large imperfect-information games", AAMAS 2011.
+    .. [1] Ganzfried and Sandholm, "Game theory-based opponent modeling in large imperfect-information games", AAMAS
+       2011.
 
     Examples
     --------

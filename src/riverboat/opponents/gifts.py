@@ -83,7 +83,7 @@ def last_street_gifts(
 
 @dataclass(eq=False)
 class _GiftNode:
-    """A node of the last street."""
+    """A node of the last street's tree of a shown hand, with the value of the opponent's best response."""
 
     state: BettingState
     moves_made: list[int] = field(default_factory=list)  # actions of the hand from here on, if it came here
@@ -91,13 +91,13 @@ class _GiftNode:
     moves: list[int] = field(default_factory=list)
     chosen_move: int | None = None  # index of the played action, on the path of the hand
     probabilities: Array | None = None  # float64 [hands, actions], if the agent acts
-    value: float = 0.0  # the opponent's value, times the weight of the agent's hands
-    weight: float = 0.0
+    value: float = 0.0  # the opponent's best-response value in chips, times the weight
+    weight: float = 0.0  # sum of the agent's reach probabilities over its hands
 
 
 @dataclass(frozen=True, eq=False)
 class _ShownHand:
-    """A shown hand from the start of the last street on."""
+    """The last street of a hand in which the opponent's cards were shown."""
 
     start: BettingState
     board: tuple[int, ...]
@@ -124,7 +124,7 @@ class _ShownHand:
         return _ShownHand(start, board, hole, seat, street_moves) if start is not None and acted else None
 
     def gift(self, agent: PublicPolicy, menu: ActionMenu | None) -> float:
-        """Return the value that the opponent's actions gave up, in chips."""
+        """Return what the opponent's actions of the street gave up against its best response to the agent, in chips."""
         rules = self.start.rules
         public_states = PublicStates.from_betting([self.start], [self.board])
         cards = rules.deck.hands
@@ -146,7 +146,10 @@ class _ShownHand:
         return max(total, 0.0)
 
     def _build_tree(self, agent: PublicPolicy, root: _GiftNode, menu: ActionMenu | None) -> None:
-        """Build the tree of the street level by level; the agent is queried once per level."""
+        """Build the tree of the street below `root`, level by level; the agent is queried once per level.
+
+        Actions are those of the agent's strategy or of the opponent's menu, and those played.
+        """
         level = [root]
         while level:
             agent_nodes = [node for node in level if node.state.actor == 1 - self.seat]
@@ -173,7 +176,11 @@ class _ShownHand:
             level = [child for node in level for child in node.children if child.state.actor >= 0]
 
     def _compute_values(self, node: _GiftNode, weights: Array, outcome: Array) -> None:
-        """Compute the opponent's best-response values against the agent."""
+        """Compute the value and weight of each node for an opponent that best-responds to the agent.
+
+        `weights` are the agent's reach probabilities, `outcome` is 1, 0 or -1 if the opponent wins, ties or loses, both
+        by the agent's hand. float64 [hands], int64 [hands]
+        """
         state, node.weight = node.state, float(weights.sum())
         if state.folded is not None:
             payoff = -state.spent[self.seat] if state.folded == self.seat else state.spent[1 - self.seat]

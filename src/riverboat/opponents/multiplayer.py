@@ -33,7 +33,7 @@ from riverboat.strategies.tabular import Strategy, Tree
 from riverboat.trees.compile import to_history_tree
 from riverboat.trees.history import HistoryTree
 
-LineCounts = Mapping[str, Array]  # public history -> action counts
+LineCounts = Mapping[str, Array]  # public history -> action counts, float64 [actions]
 
 
 class MaximinAdversary:
@@ -134,10 +134,10 @@ class MaximinAdversary:
 
 
 def _merge_opponents(tree: HistoryTree, player: int) -> tuple[HistoryTree, Array]:
-    """Return the two-player game, and the map from its table to that of the original game. int64 [table]
+    """Return the two-player game of a player (0) against one adversary (1) who controls all others.
 
-    The adversary distinguishes histories that any of the others could distinguish: their information sets and actions
-    so far.
+    The second result maps each entry of the new strategy table to that of the original game, int64 [table]. The
+    adversary distinguishes histories by the information sets and actions of all others so far.
     """
     nodes, count = tree.nodes, len(tree.nodes.actor)
     memory: list[tuple[tuple[int, int], ...]] = [()] * count  # information sets and actions of the others on the path
@@ -239,7 +239,8 @@ def fit_opponent_model(
 
     References
     ----------
-    .. [1] Ganzfried and Sandholm, "Game theory-based opponent modeling in large imperfect-information games", AAMAS 2011.
+    .. [1] Ganzfried and Sandholm, "Game theory-based opponent modeling in large imperfect-information games", AAMAS
+       2011.
 
     Examples
     --------

@@ -63,19 +63,19 @@ EXPLOITATION_RULES: dict[str, ExploitationRule] = {
 
 @dataclass(frozen=True)
 class MatchConventions:
-    """Conventions that the paper leaves open.
+    """Conventions of a repeated match that Ganzfried & Sandholm (2012, 2015) leave open.
 
     Attributes
     ----------
     prefer
-        Tie-breaking among responses with equal payoff against the model: `reference` takes the one nearest (in L1 distance
-        of plans) to the equilibrium that bets most, `bets` the one that bets and calls most, `checks` the one that does so
-        least.
+        Tie-breaking among responses with equal payoff against the model: `reference` takes the one nearest (in L1
+        distance of plans) to the equilibrium that bets most, `bets` the one that bets and calls most, `checks` the one
+        that does so least.
     nemesis
         Tie-breaking of an opponent that responds to us: `bets`, `checks` or `even`.
     reveal
-        `always`, or `showdown`: folded hands stay unknown, add nothing to the model, and k is counted for the worst of the
-        hands that are possible.
+        `always`, or `showdown`: folded hands stay unknown, add nothing to the model, and k is counted for the worst of
+        the hands that are possible.
     prior
         Hands of equilibrium play at each information set.
 
@@ -171,7 +171,8 @@ def play_matches(
 
     References
     ----------
-    .. [1] Ganzfried and Sandholm, "Safe opponent exploitation", EC 2012; ACM Transactions on Economics and Computation 2015.
+    .. [1] Ganzfried and Sandholm, "Safe opponent exploitation", EC 2012; ACM Transactions on Economics and Computation
+       2015.
 
     Examples
     --------
@@ -216,13 +217,14 @@ def play_matches(
 
 
 def _preference(vertices: PlanVertices, prefer: str) -> Array:
-    """Return the tie-breaking preference. float64 [vertices]"""
+    """Return the tie-breaking preference of each vertex, larger is better. float64 [vertices]"""
     if prefer == "reference":
         distances = np.abs(vertices.plans - vertices.plans[vertices.most_aggressive_equilibrium]).sum(axis=1)
         return np.asarray(-distances)
     return vertices.aggression if prefer == "bets" else -vertices.aggression
 
 
+# Convert the game and the vertices of the player's plans to the arrays of the kernels.
 def _game_arrays(vertices: PlanVertices, reveal: str) -> _kernels.RepeatedGameArrays:
     form, own_player = vertices.form, vertices.player
     tree, other = form.histories, form.treeplexes[1 - own_player]
@@ -242,7 +244,10 @@ def _game_arrays(vertices: PlanVertices, reveal: str) -> _kernels.RepeatedGameAr
 
 
 def _visible_endings(vertices: PlanVertices, reveal: str) -> tuple[Array, Array]:
-    """Return, for each terminal, the opponent's consistent sequences, and whether the hand was shown."""
+    """Return, for each terminal, the opponent's sequences that fit what the player sees, and whether its hand is shown.
+
+    int32 [nodes, k], filled up with -1, and bool [nodes]
+    """
     form, player = vertices.form, vertices.player
     tree = form.histories
     last = tree.last_sequence

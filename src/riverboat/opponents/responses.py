@@ -81,9 +81,10 @@ def tree_levels(tree: ActionTree) -> tuple[Array, ...]:
 def _iterate_reach(
     tree: ActionTree, cards: CardAbstraction, tables: tuple[Array, ...], seat: int
 ) -> Iterator[tuple[Array, Array, Array, Array]]:
-    """Yield decisions by street and depth with a player's bucket weights, then the children with their weights.
+    """Yield batches of decisions, by street and depth, and of their children, with a player's reach by bucket.
 
-    int64 [n], float64 [n, buckets], int64 [actions], float64 [actions, buckets of the same street]
+    The reach is the probability that the bucket is dealt and the player's actions lead to the node.
+    Decisions int64 [n], reach float64 [n, buckets]; children int64 [actions], reach float64 [actions, same buckets]
     """
     first, transitions = bucket_probabilities(cards, tree.rules.rounds)
     entries: list[list[tuple[Array, Array]]] = [[] for _ in range(tree.rules.rounds)]
@@ -209,7 +210,8 @@ def initial_handicaps(
 ) -> tuple[Array, ...]:
     """Return initial regrets of a seat's actions, in standard deviations after one iteration.
 
-    They are positive for the blueprint's actions and negative for others.
+    They are positive for the blueprint's actions and negative for others. Scaled with the sampling noise of a run, they
+    keep the blueprint's actions unless others are better by more than that noise.
 
     Parameters
     ----------
@@ -259,7 +261,10 @@ def initial_handicaps(
 
 
 def _payoff_deviations(tree: ActionTree, reach: Array) -> Array:
-    """Return the root mean square of payoffs below each node, given the reach of both seats. float64 [nodes]"""
+    """Return the root mean square of payoffs below each node, in chips, if seats play as their reach says.
+
+    `reach` float64 [nodes, 2]: `node_reach` of both seats -> float64 [nodes]
+    """
     nodes, parents = np.arange(1, len(tree)), tree.parent[1:].astype(np.int64)
     parent_reach = reach[parents, tree.actor[parents]]
     probability = np.ones(len(tree))
@@ -273,10 +278,12 @@ def _payoff_deviations(tree: ActionTree, reach: Array) -> Array:
 
 LOCKED_REGRET = np.float32(1e24)  # times a probability: a regret that no update changes
 INITIAL_REGRET = 1.0  # initial regrets of the base strategy in chips, for decisions that are never visited
-NUM_ROUNDS = 40  # rounds per response: the opponent may change between them. Regrets against earlier models
-# have the weight of this many rounds: a quarter of the result if the new run is as long as the old ones
-HANDICAP_DEVIATIONS = 1.5  # by which actions must beat the base's, if the opponent plays the base strategy
-MAX_HANDICAP_DISTANCE = 0.5  # distance of the model from the base without any handicap
+# Rounds per call of `improve`: nodes at which the opponent is the model may change from round to round. Regrets against
+# earlier models have the weight of this many rounds: a quarter of the result if the new run is as long as the old ones.
+NUM_ROUNDS = 40
+# Standard deviations by which actions must beat those of the base, if the model of the opponent is the base strategy.
+HANDICAP_DEVIATIONS = 1.5
+MAX_HANDICAP_DISTANCE = 0.5  # distance of the model from the base from which on there is no handicap
 
 
 def model_confidence(
@@ -300,7 +307,8 @@ def model_confidence(
     full_observations
         Observations at which it is reached, at least 1.
     tied
-        For a hierarchical model: observations at similar nodes count too, of the same street, price and number of raises.
+        For a hierarchical model: observations at similar nodes count too, of the same street, price and number of
+        raises.
 
     Returns
     -------
@@ -397,8 +405,8 @@ class ModelResponder:
         """
         tree = self.base.tree
         self._model_only = confidence is None and self.p == 1
-        probability, offset = np.full(len(tree), self.p), np.zeros(len(tree))  # one coin for all nodes
-        if confidence is not None:  # one coin for each node
+        probability, offset = np.full(len(tree), self.p), np.zeros(len(tree))  # one phase for all nodes
+        if confidence is not None:  # a random phase for each node
             probability, offset = np.zeros(len(tree)), np.random.default_rng(3).random(len(tree))
             probability[list(confidence)] = list(confidence.values())
         for trainer in self._seat_trainers:
@@ -452,7 +460,7 @@ class ModelResponder:
 
 
 class _StreetCells:
-    """Regrets and average strategies of a street in a trainer's tables, by seat: its own, or its opponent's."""
+    """One street of a seat trainer's tables: regrets and averages of its own seat, and regrets of the opponent."""
 
     def __init__(self, base: Blueprint, tables: BucketTables, street: int, seat: int, base_table: Array) -> None:
         tree = base.tree
@@ -469,25 +477,28 @@ class _StreetCells:
         self.own_nodes, self.opponent_nodes = node[own], node[~own]
         self.own_regrets, self.own_averages, self.opponent_regrets = regrets[own], averages[own], regrets[~own]
         self.handicaps = np.zeros((count, len(self.own)), np.float32)
-        self.free_regrets = self.cells[:, self.opponent_regrets]  # of the opponent that plays freely
+        self.free_regrets = self.cells[:, self.opponent_regrets]  # regrets of the opponent where it plays freely
         self.is_locked = np.zeros(len(self.opponent), bool)  # columns at which the opponent is the model
-        # Probability of each of them that the opponent is locked to the model, and the phase of its rounds.
+        # Probability that the opponent is locked to the model, and phase of the locked rounds, by opponent column.
         self.lock_probability = self.offset = np.zeros(len(self.opponent))
 
     def lock(self, model_table: Array, number: int) -> None:
-        """Lock the opponent to the model at the nodes of a round."""
+        """Lock the opponent to the model at some nodes in round `number`, and restore its own regrets at the others."""
         probability, offset = self.lock_probability, self.offset
         self.is_locked = np.floor((number + 1) * probability + offset) > np.floor(number * probability + offset)
         locked_regrets = LOCKED_REGRET * model_table[:, self.opponent]
         self.cells[:, self.opponent_regrets] = np.where(self.is_locked, locked_regrets, self.free_regrets)
 
     def unlock(self) -> None:
-        """Save the regrets of the free opponent."""
+        """Save the opponent's regrets of nodes where it has played freely in the round."""
         free = ~self.is_locked
         self.free_regrets[:, free] = self.cells[:, self.opponent_regrets[free]]
 
     def strategy(self, base_table: Array, *, current: bool) -> Array:
-        """Return the weights of the average or the current strategy; the base where it is zero. float32 [buckets, own]"""
+        """Return the own seat's average or current strategy, not normalized; the base where a row has no weight.
+
+        float32 [buckets, own columns]
+        """
         weights = np.maximum(self.cells[:, self.own_regrets], 0) if current else self.cells[:, self.own_averages]
         first = np.flatnonzero(np.diff(self.own_nodes, prepend=-1))
         if not len(first):
@@ -498,7 +509,7 @@ class _StreetCells:
 
 
 class _SeatTrainer:
-    """Trainer of one seat against the other, which is the model or plays freely."""
+    """Trainer of one seat's response; the other seat is the model or plays freely, by node and round."""
 
     def __init__(self, base: Blueprint, seat: int, base_tables: tuple[Array, ...], seed: int) -> None:
         self.solver = BlueprintTrainer(base.tree, base.cards, seed=seed)
@@ -510,7 +521,10 @@ class _SeatTrainer:
         self.scale = 0.0  # current factor of the handicaps, which are part of the regrets
 
     def start_model(self, handicaps: tuple[Array, ...], deviations: float) -> None:
-        """Start training against a new model, with handicaps of `deviations` standard deviations."""
+        """Start training against a new model, with handicaps (`initial_handicaps`) of `deviations` standard deviations.
+
+        Regrets from earlier models stay, with the weight of at most NUM_ROUNDS rounds.
+        """
         if self.round:
             self._rescale(1.0, 0.0)
         scale = np.float32(deviations / self.solver.tables.unit)
@@ -519,7 +533,7 @@ class _SeatTrainer:
         self.num_weighted_rounds = min(self.num_weighted_rounds, NUM_ROUNDS)
 
     def train(self, model_tables: tuple[Array, ...], iterations: int) -> None:
-        """Train in NUM_ROUNDS rounds against a model."""
+        """Train for some iterations, in NUM_ROUNDS rounds, against the model's tables by street."""
         round_iterations = -(-iterations // NUM_ROUNDS)
         for _ in range(NUM_ROUNDS):
             # Linear weighting, round by round (Brown & Sandholm 2019).
@@ -535,7 +549,7 @@ class _SeatTrainer:
             self.num_weighted_rounds += 1
 
     def _rescale(self, keep: float, scale: float) -> None:
-        """Multiply all sums by `keep`, and set the factor of the handicaps to `scale`."""
+        """Discount own regrets by `keep` and averages by its square; set the factor of the handicaps to `scale`."""
         change = np.float32(scale - keep * self.scale)
         for street in self.streets:
             regrets = street.cells[:, street.own_regrets]

@@ -142,7 +142,8 @@ def safe_response(
 
     References
     ----------
-    .. [1] Ganzfried and Sandholm, "Safe opponent exploitation", EC 2012; ACM Transactions on Economics and Computation 2015.
+    .. [1] Ganzfried and Sandholm, "Safe opponent exploitation", EC 2012; ACM Transactions on Economics and Computation
+       2015.
 
     Examples
     --------
@@ -311,7 +312,7 @@ def gift_value(form: SequenceForm, player: int, other: Array) -> float:
 
 
 def _clean_plan(form: SequenceForm, player: int, plan: Array) -> Array:
-    """Return a plan that satisfies E x = e exactly; uniform at sequences with reach zero."""
+    """Return the plan with rounding errors of E x = e removed; uniform at infosets that the plan does not reach."""
     plex = form.treeplexes[player]
     out = np.ones(plex.sequences)
     for parent, first, width in zip(plex.parent, plex.first, plex.width, strict=True):
@@ -475,7 +476,10 @@ def enumerate_vertices(form: SequenceForm, player: int) -> PlanVertices:
 
 
 def _undominated(pays: Array, worst: Array, menus: list[slice]) -> Array:
-    """Return the vertices that no other vertex weakly dominates, in payoffs against all replies and in the guarantee."""
+    """Return the indices of vertices that no other weakly dominates, in payoffs against all replies and the guarantee.
+
+    `pays` float64 [vertices, opponent sequences], `worst` float64 [vertices]; `menus` are the opponent's infosets.
+    """
     advantage = pays[:, None, 0] - pays[None, :, 0]  # [a, b]: least advantage of a over b
     for menu in menus:
         advantage += (pays[:, None, menu] - pays[None, :, menu]).min(axis=2)
@@ -621,8 +625,9 @@ def restricted_game(strategy: Strategy, opponent: int, p: float) -> HistoryTree:
     Returns
     -------
     HistoryTree
-        A tree with two copies below the coin. In the second, the opponent's decisions are chance nodes with the strategy's
-        probabilities. Information sets keep their indices, so that tables fit `to_history_tree(strategy.tree)`.
+        A tree with two copies below the coin. In the second, the opponent's decisions are chance nodes with the
+        strategy's probabilities. Information sets keep their indices, so that tables fit
+        `to_history_tree(strategy.tree)`.
 
     Raises
     ------

@@ -84,6 +84,7 @@ class FrequencyEstimate:
         return {"share": self.frequency, "ci95": list(self.interval), **counts}
 
 
+# Frequency of `done` among the opportunities `of`: masks over hands or decisions.
 def _frequency(done: Array, of: Array) -> FrequencyEstimate:
     return FrequencyEstimate(int((done & of).sum()), int(of.sum()))
 

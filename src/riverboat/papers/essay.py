@@ -21,7 +21,7 @@ KUHN_VALUE = -1 / 18  # Kuhn 1950
 
 
 def run_kuhn_trace(full: bool, seed: int) -> ExperimentReport:
-    """Trace the first iteration node by node, then run many."""
+    """Trace the first CFR iteration on Kuhn poker for one deal, node by node; then solve the game."""
     traced = trace(game_from_spec("kuhn"), "QJ", "vanilla", 1)
     decisions = [node for node in traced.nodes if node.actor >= 0]
     strategies = {p for node in decisions for p in node.strategy.values()}

@@ -1,7 +1,7 @@
 """Human-readable strategies: rule lists for small games, and minimum defence frequency on solved rivers.
 
-The second player of Kuhn poker needs four rules, and Leduc at most twelve. Ganzfried & Chiswick (2019) correct the minimum
-defence frequency by range advantage.
+The second player of Kuhn poker needs four rules, and Leduc at most twelve. Ganzfried & Chiswick (2019) correct the
+minimum defence frequency by range advantage.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from riverboat.trees.public import PublicTree
 # --- Rule lists ---
 
 SECOND_PLAYER = 1
-KUHN_VALUE = -1 / 18  # to the first player
+KUHN_VALUE = -1 / 18  # value of the game to the first player
 
 
 def curve_columns(explanation: RuleExplanation, *names: str) -> list[list[float]]:
-    """Return columns of the fidelity curve as numbers."""
+    """Return columns of the fidelity curve (a row for each number of rules) as numbers; 0 for missing cells."""
     return [[float(x or 0) for x in explanation.fidelity_curve.column(name)] for name in names]
 
 
@@ -67,7 +67,7 @@ MAX_RULES = 12
 
 
 def run_leduc(full: bool, seed: int) -> ExperimentReport:
-    """Learn rules for each player's strategy of an equilibrium."""
+    """Learn a rule list of at most `MAX_RULES` rules for each player's equilibrium strategy in Leduc."""
     strategy = solve_lp(PublicTree(leduc())).strategy
     rows, notes, curves = [], [], []
     for player in (0, 1):
@@ -105,15 +105,15 @@ BATCH_SIZE = 50
 
 
 class RiverDefences(NamedTuple):
-    """Measurements of solved rivers; shares are 0 to 1."""
+    """Defence against the only bet on n solved rivers, and its predictors; shares are 0 to 1."""
 
-    mdf: Array  # float64 [n]
+    mdf: Array  # float64 [n]: minimum defence frequency, pot / (pot + bet)
     range_advantage: Array  # float64 [n]: equity of the bettor before the bet
-    defence_frequency: Array  # float64 [n]: frequency of calls
+    defence_frequency: Array  # float64 [n]: share of the range that calls the bet in equilibrium
     exploitability: float  # largest of all rivers, in % of the pot
 
     def predictions(self) -> dict[str, Array]:
-        """Return predictions of the defence frequency by formula. float64 [n] each"""
+        """Return predicted defence frequencies for each formula; keys are the formulas as text. float64 [n] each"""
         return {
             "MDF": self.mdf,
             "MDF - RA / 2 + 1 / 4": np.clip(self.mdf - 0.5 * self.range_advantage + 0.25, 0.0, 1.0),
@@ -172,6 +172,7 @@ def _defence_row(solution: Solution) -> Sequence[float]:
     fold = faced.range_mean(1, faced.strategy[faced.actions.index("f")])
     bets = root.range_mean(0, root.strategy[root.actions.index(label)])
     size = float(label[1:])
+    # minimum defence frequency, range advantage, defence frequency, and frequency of the bet
     return POT / (POT + size), root.range_mean(0, root.equity[0]), 1.0 - (0.0 if np.isnan(fold) else fold), bets
 
 

@@ -107,20 +107,21 @@ class ExperimentParts:
     """The parts of a long experiment, read from the user's cache or computed; an interrupted run resumes after them."""
 
     def __init__(self, name: str, cache_key: str, *, use_cache: bool, part: int = 0) -> None:
-        """Create the parts. `cache_key` identifies all settings.
+        """Create the parts of an experiment `name`.
 
-        `part` selects the one part to compute, from 1, or 0 for all.
+        `cache_key` identifies all settings that results depend on. `part` is the number of the only part to compute,
+        from 1 in the order of the calls of `get_or_compute`, or 0 for all.
         """
         if part < 0:
             raise InputError(f"part={part}: must be 1 or more, or 0 for all parts")
         digest = hashlib.sha256(cache_key.encode()).hexdigest()[:12]
         self.name, self.use_cache, self.part = f"{name}-{digest}", use_cache, part
         self.num_requested = 0
-        self.seconds = 0.0  # of all available parts, including those of earlier runs
+        self.seconds = 0.0  # total time of all available parts, including those of earlier runs
         self.missing: list[str] = []
 
     def get_or_compute(self, name: str, compute: Callable[[], Mapping[str, object]]) -> PartArrays | None:
-        """Return the results of a part by name; None if it is neither cached nor requested."""
+        """Return the arrays of a part from the cache or by `compute`; None if it is neither cached nor requested."""
         self.num_requested += 1
 
         def work() -> PartArrays:

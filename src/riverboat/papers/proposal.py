@@ -6,8 +6,8 @@ The propositions are on purification and endgames. The interpretation of each, a
   precedes proposition 4, which says when nothing changes.)
 - 5: an endgame solved with the ranges of an equilibrium need not give an equilibrium of the whole game, even if that
   equilibrium is unique. The example is sequential rock-paper-scissors with a hidden first action.
-- 6: if every strategy that loses more than ε in the whole game loses more than δ in the endgame, then a δ-equilibrium of
-  the endgame gives an ε-equilibrium. Linear programs find the smallest such ε.
+- 6: if every strategy that loses more than ε in the whole game loses more than δ in the endgame, then a δ-equilibrium
+  of the endgame gives an ε-equilibrium. Linear programs find the smallest such ε.
 
 Figure 2 has three histograms that L2 distance cannot distinguish and earth mover's distance can.
 """
@@ -93,9 +93,9 @@ class SimultaneousEndgame:
         return float(sum(weight * earned[list(rows)].max() for weight, rows in entries))
 
     def _solve(self, objective: Array, limit: float | None = None) -> Array:
-        """Minimize an objective over strategies of player 2 and the best value of each entry.
+        """Return the strategy of player 2 that minimizes an objective over its actions and the best values of entries.
 
-        With `limit`, only over those that concede at most `limit` in the endgame.
+        With `limit`, only over strategies that concede at most `limit` in the endgame. objective: [columns + entries]
         """
         columns = self.payoffs.shape[1]
         best = np.zeros((len(self.payoffs), len(self.entry_rows)))
@@ -148,7 +148,7 @@ def _proposition_6_rows(
 
 
 def run_propositions(full: bool, seed: int) -> ExperimentReport:
-    """Check all constructions exactly."""
+    """Check propositions 3, 5 and 6 on one construction each, and 6 also on sampled δ-equilibria."""
     rng = np.random.default_rng(seed)
     rows = [
         theorem_row(f"3: gain of purification in the game made for {k:g}", k, purification_gain(purification_game(k)))
@@ -181,7 +181,7 @@ def run_propositions(full: bool, seed: int) -> ExperimentReport:
 
 
 def run_emd_example(full: bool, seed: int) -> ExperimentReport:
-    """Compare all mass in bin 1 with all mass in bin 2 and in bin 5."""
+    """Compare L2 and earth mover's distances of histograms (figure 2): all mass in bin 1, in bin 2, and in bin 5."""
     histograms = np.eye(5)
     l2_near, l2_far = euclidean_distance(histograms[0], histograms[[1, 4]])
     emd_near, emd_far = earth_movers_distance(histograms[0], histograms[[1, 4]])

@@ -53,7 +53,7 @@ class MatrixGameSample(NamedTuple):
 
     @property
     def gain(self) -> Array:
-        """Gain of purification."""
+        """Payoff of the purified strategy less that of the unpurified one. float64 [games]"""
         difference: Array = self.purified_payoff - self.payoff
         return difference
 
@@ -88,8 +88,9 @@ def _confidence_interval(sample: Array, confidence: float = 0.95) -> tuple[float
 
 
 def support_rows(sample: MatrixGameSample, rows: int, columns: int) -> list[ComparisonRow]:
-    """Return the gain by both supports of the full equilibrium, tested against zero.
+    """Return rows with the mean gain of purification, tested against zero, by supports of the full game's equilibrium.
 
+    Games are grouped by the size of the supports, and by whether these contain the dropped row and the dropped column.
     Intervals hold jointly: with 95 % none of them misses its mean (Bonferroni), so that a table of fifteen rows has no
     significant row by chance.
     """
@@ -139,7 +140,7 @@ def _table_1_rows(sample: MatrixGameSample) -> list[ComparisonRow]:
 
 
 def run_matrices(full: bool, seed: int, rows: int = 4, columns: int = 4) -> ExperimentReport:
-    """Measure payoffs, shares, and the gain by both supports of the full equilibrium."""
+    """Measure purification in random games: payoffs, shares of games where it helps, and gain by supports."""
     sample = sample_games(FULL_GAMES if full else DEFAULT_GAMES, seed, rows, columns)
     lines = _table_1_rows(sample) if (rows, columns) == PAPER_SIZE else []
     if not lines:
@@ -168,7 +169,7 @@ THRESHOLDS = (0.05, 0.10, 0.15, 0.25, 0.35)
 
 
 def merge_ranks(groups: str) -> BucketMap:
-    """Return buckets such as `JQ.K`: groups of ranks, then pair or no pair."""
+    """Return the bucket function of groups of ranks such as `JQ.K`; after the public card, of pair or no pair."""
 
     def bucket(player: int, hand: str, board: tuple[str, ...]) -> str:
         if not board:

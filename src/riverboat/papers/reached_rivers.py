@@ -37,7 +37,8 @@ RIVERS_PER_TURN = 20  # rivers sampled from one turn
 RIVER_ROUND = 3
 SMALL_BLUEPRINT_DEALS = 2_000_000  # training deals of the small blueprint
 BATCH_SIZE = 200  # rivers in one query of an agent
-BET_FACTOR, RAISE_FACTOR = 2, 6  # totals of DEMO_SIZES, in chips that each player has paid before
+# A player's chips in the pot after the bet and after the raise of DEMO_SIZES, relative to those before the river.
+BET_FACTOR, RAISE_FACTOR = 2, 6
 
 
 LIMIT_SIZES = "25%", "2x"  # bet and raise of a limit river with four bets in the pot
@@ -45,7 +46,7 @@ DEMO_SIZES = "50%", "100%"  # the smallest bet and raise of the demo's menu
 
 
 class SampledRiver(NamedTuple):
-    """A reached river: the board, both ranges, and the line."""
+    """A reached river: the board, both ranges, and the line before the river."""
 
     board: tuple[int, ...]
     ranges: tuple[Array, Array]  # float64 [1326] each
@@ -66,7 +67,7 @@ class SampledRiver(NamedTuple):
 
 
 def rivers_from_solved_turns(count: int, seed: int) -> Iterator[SampledRiver]:
-    """Sample rivers from solved turns: random boards, lines by their frequency."""
+    """Solve random turns, and sample `count` rivers from them; lines are drawn by their frequency."""
     rng = np.random.default_rng(seed)
     for turn in range(-(-count // RIVERS_PER_TURN)):
         board = tuple(int(c) for c in rng.choice(52, 4, replace=False))
@@ -88,7 +89,7 @@ def rivers_from_solved_turns(count: int, seed: int) -> Iterator[SampledRiver]:
 
 
 class RangePolicyAgent(Agent, PublicPolicy, Protocol):
-    """An agent that returns strategies for all hands."""
+    """An agent that can act, and returns its strategies for all hands at a public state."""
 
 
 def make_base_agent(seed: int) -> BlueprintAgent:
@@ -114,7 +115,7 @@ def rivers_from_self_play(
 ) -> tuple[list[SampledRiver], int]:
     """Sample rivers that an agent reaches against itself after at least one bet.
 
-    Also count rivers without enough chips.
+    Also return the number of reached rivers that are left out, as stacks are too short for a bet and a raise.
 
     The river has one bet size and one raise (`DEMO_SIZES`). The agent's strategy there is queried line by line. All its
     bets and raises count as the single size, or as a call where no raise is left.
@@ -134,7 +135,10 @@ def rivers_from_self_play(
 
 
 def _find_river_starts(hands: HandRecords) -> tuple[PublicStates, int]:
-    """Return the public states at the start of the river with chips for a bet and a raise, and the number without."""
+    """Return the public states at the start of the river after a bet, and the number left out for short stacks.
+
+    Stacks are too short if they have no chips for the bet and the raise of `DEMO_SIZES`.
+    """
     rules, moves = hands.rules, hands.moves
     first, paid = np.full(len(hands), -1), np.zeros(len(hands), np.int64)
     for k in range(moves.shape[1] + 1):
@@ -167,7 +171,7 @@ def _query_agent(agent: PublicPolicy, public_states: PublicStates) -> list[Sampl
 
 
 def _append_actions(public_states: PublicStates, line: tuple[Array, ...]) -> PublicStates:
-    """Append actions to public states."""
+    """Append river actions to public states; each array of `line` has one action for every state."""
     padding, length = ((0, 0), (0, len(line))), public_states.length
     moves = np.pad(public_states.moves, padding, constant_values=END_OF_LINE)
     for action in line:

@@ -32,16 +32,17 @@ from riverboat.solvers.exact.lp import solve_lp
 from riverboat.solvers.tabular.best_response import Quality
 from riverboat.trees.compile import compile_game
 
-SMALL_DECKS = ((3, 2, 1),)  # ranks, suits and raises a round of decks that are solved with and without classes
+SMALL_DECKS = ((3, 2, 1),)  # (ranks, suits, raises per round) of decks that are solved both with and without classes
 LARGER_DECKS = ((4, 2, 1), (3, 3, 1), (3, 2, 3))
 CLASS_DECKS = ((4, 4, 1), (5, 2, 1))  # decks that are solved with suit classes only
 LARGEST_DECKS = ((6, 4, 1),)
 CFR_ITERATIONS = 500  # iterations of CFR+ next to the linear programs of small decks
-QUICK_ITERATIONS, FULL_ITERATIONS = (256, 256), (2048, 1024)  # with the classes of GameShrink, and with suit classes
+# CFR+ iterations on the whole deck: with the classes of GameShrink, and with suit classes
+QUICK_ITERATIONS, FULL_ITERATIONS = (256, 256), (2048, 1024)
 
 
 def make_class_game(game: RhodeIsland, classes: ShrunkGame) -> ClassGame:
-    """Return the game over classes."""
+    """Build the class game of a deck: its betting tree, with classes from GameShrink or suit isomorphism as hands."""
     rules = PokerRules(
         limit=True, blinds=(int(RHODE_ISLAND_ANTE),) * 2, raise_sizes=tuple(map(int, RHODE_ISLAND_BETS)),
         most_raises=(int(game.rules.cap or 0),) * 3, first=(0, 0, 0), ranks=game.ranks, suits=game.suits, hole=1,
@@ -51,7 +52,7 @@ def make_class_game(game: RhodeIsland, classes: ShrunkGame) -> ClassGame:
 
 
 def coarse_labels(fine: ShrunkGame, coarse: ShrunkGame) -> list[Array]:
-    """Return the coarse class of every fine class, by street."""
+    """Map every fine class to the coarse class that contains it, by street. int64 [fine classes] each"""
     labels = []
     for fine_labels, coarse_street, count in zip(fine.labels, coarse.labels, fine.counts, strict=True):
         live = fine_labels >= 0
@@ -62,9 +63,10 @@ def coarse_labels(fine: ShrunkGame, coarse: ShrunkGame) -> list[Array]:
 
 
 def full_game_size(cards: int) -> tuple[int, float]:
-    """Return the rows of the linear program without abstraction, and the nodes of the tree, by arithmetic.
+    """Return the rows of the sequence-form linear program without abstraction, and the nodes of the game tree.
 
-    In a round each seat has four decisions with ten actions in total; seven lines continue and six end with a fold.
+    Both follow by arithmetic from the number of cards in the deck. In a round each seat has four decisions with ten
+    actions in total; seven lines continue and six end with a fold.
     """
     deals = [perm(cards, k) for k in (1, 2, 3)]
     sequences = 1 + sum(10 * 7**k * n for k, n in enumerate(deals))
@@ -76,7 +78,7 @@ def full_game_size(cards: int) -> tuple[int, float]:
 
 
 def size_rows(shrunk: ClassGame, suits: ClassGame) -> list[ComparisonRow]:
-    """Compare all published sizes."""
+    """Compare the sizes of the game and of its linear programs with those that Gilpin and Sandholm publish."""
     rows, nodes = full_game_size(52)
     after, lossless = class_program_size(shrunk), class_program_size(suits)
     names = "first", "second", "third"
@@ -95,7 +97,7 @@ def size_rows(shrunk: ClassGame, suits: ClassGame) -> list[ComparisonRow]:
 
 
 def small_deck_rows(ranks: int, suits: int, cap: int) -> list[ComparisonRow]:
-    """Solve a small deck by linear programs: without classes, and with both kinds of classes."""
+    """Compare the value of a small deck by linear programs without classes, with suit classes, and after GameShrink."""
     game = rhode_island(ranks, suits, cap)
     start_time = time.process_time()
     whole = solve_lp(compile_game(game))
@@ -116,19 +118,19 @@ def small_deck_rows(ranks: int, suits: int, cap: int) -> list[ComparisonRow]:
 
 
 def deck_name(ranks: int, suits: int, cap: int) -> str:
-    """Return the beginning of the labels of a deck."""
+    """Format the start of a deck's row labels, such as `3 ranks, 2 suits, 1 raise: value by`."""
     return f"{ranks} ranks, {suits} suits, {cap} raise{'s' * (cap > 1)}: value by"
 
 
 def cfr_row(name: str, game: ClassGame) -> ComparisonRow:
-    """Solve a small deck by CFR+ over suit classes."""
+    """Solve a class game by CFR+, and return a row with its value and certified interval."""
     solver = ClassCFR(game)
     solver.step(CFR_ITERATIONS)
     return value_row(f"{name} CFR+, without names of suits", solver.quality(), f"{CFR_ITERATIONS:,} iterations")
 
 
 def class_deck_rows(ranks: int, suits: int, cap: int) -> list[ComparisonRow]:
-    """Solve a larger deck by a linear program over suit classes, and by CFR+."""
+    """Solve a larger deck over suit classes, by a linear program and by CFR+; return a row with the value of each."""
     game = rhode_island(ranks, suits, cap)
     class_game = make_class_game(game, suit_classes(game))
     size, start_time = class_program_size(class_game), time.process_time()
@@ -139,7 +141,7 @@ def class_deck_rows(ranks: int, suits: int, cap: int) -> list[ComparisonRow]:
 
 
 def train_class_cfr(game: ClassGame, iterations: int) -> tuple[ClassCFR, Curve, str]:
-    """Run CFR+ in float32, with a curve of exploitability measured in float64."""
+    """Run CFR+ in float32; return the solver, a curve of exploitability measured in float64, and a note on the time."""
     probability, margin = game.joint_probability.astype(np.float32), game.win_margin.astype(np.float32)
     single = replace(game, joint_probability=probability, win_margin=margin)
     solver, seconds, x, y = ClassCFR(single), 0.0, [], []
@@ -155,12 +157,12 @@ def train_class_cfr(game: ClassGame, iterations: int) -> tuple[ClassCFR, Curve, 
 
 
 def value_row(name: str, quality: Quality, note: str) -> ComparisonRow:
-    """Return a row with a value and its certified interval."""
+    """Return a row with the value of the game that a strategy certifies, and the certified interval."""
     return new_row(name, quality.value, quality.interval, note=f"certified; {note}")
 
 
 def run(full: bool, seed: int) -> ExperimentReport:
-    """Compare sizes, solve small decks, and solve the whole game."""
+    """Compare sizes, solve small decks by linear programs, and solve the whole game by CFR+ over classes."""
     whole = rhode_island()
     coarse_classes, fine_classes = shrink_game(whole), suit_classes(whole)
     shrunk, suits = make_class_game(whole, coarse_classes), make_class_game(whole, fine_classes)

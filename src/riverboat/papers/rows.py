@@ -3,8 +3,8 @@
 There are four kinds, counted separately:
 
 - `printed`: the paper prints the number. Ours matches if it rounds to the printed digits. If either is an estimate, it
-  matches within the errors, but only if the errors are small enough to separate the number from its `rivals`: the values
-  of other rules or conventions. An error of half the distance to a rival, or more, proves nothing.
+  matches within the errors, but only if the errors are small enough to separate the number from its `rivals`: the
+  values of other rules or conventions. An error of half the distance to a rival, or more, proves nothing.
 - `theorem`: a value that a theorem or proposition requires of ours, up to rounding.
 - `finding`: an order or a direction that a table or figure of the paper shows, without a number of its own.
 - `new`: a number of ours. Nothing is compared; its interval may be tested against a null value.
@@ -39,9 +39,12 @@ MAX_ROUNDING = 1e-5  # largest rounding tolerance of theorem rows, for linear pr
 
 @dataclass(frozen=True)
 class ExplainedDifference:
-    """An explained difference, with our value at that time. Write it as a constant, never from a result."""
+    """A reason why ours differs from the paper's number, with our value when it was written.
 
-    at: float  # our value at that time
+    Write `at` as a constant, never from a result.
+    """
+
+    at: float  # our value when the explanation was written
     why: str
     within: float  # allowed distance of ours from `at`, in addition to the noise of an estimate
 
@@ -54,7 +57,10 @@ class ExplainedDifference:
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """One number. Create rows with `printed_row`, `theorem_row`, `finding_row` and `new_row`."""
+    """One number of ours, with the paper's number or the value that it is compared with.
+
+    Create rows with `printed_row`, `theorem_row`, `finding_row` and `new_row`.
+    """
 
     name: str
     kind: RowKind
@@ -65,7 +71,7 @@ class ComparisonRow:
     low: float | None = None  # our interval, for estimates
     high: float | None = None
     certified: bool = False  # the interval is proved, not sampled: its middle has no noise
-    error: float = 0.0  # of the paper's estimate
+    error: float = 0.0  # half-width of the interval of the paper's estimate
     rivals: tuple[float, ...] = ()  # values of other rules or conventions
     null: float | None = None  # null value that the interval of a new number is tested against
     explained: ExplainedDifference | None = None
@@ -190,7 +196,8 @@ def printed_row(
     """Create a row for a number that a paper prints.
 
     `digits` counts the printed decimals; None if the number is exact (1/3, √2). Our interval is given by its ends or by
-    its half-width. `error` is that of the paper's estimate. `rivals` are the values that ours must be distinguished from.
+    its half-width. `error` is the half-width of the paper's interval. `rivals` are values that ours must be
+    distinguished from.
     """
     rounding = 0.5 * 10.0**-digits if digits is not None else 1e-9 * max(1.0, abs(paper))
     return ComparisonRow(
@@ -202,7 +209,7 @@ def printed_row(
 def theorem_row(
     name: str, required: float, ours: SupportsFloat, relation: Relation = "=", *, rounding: float = 1e-9, note: str = ""
 ) -> ComparisonRow:
-    """Create a row for a value that a theorem requires, up to `rounding`."""
+    """Create a row for a value that a theorem requires: `ours` `relation` `required`, up to `rounding`."""
     return ComparisonRow(name, "theorem", as_number(ours), required, relation, rounding, note=note)
 
 
@@ -215,7 +222,7 @@ def finding_row(
     explained: ExplainedDifference | None = None,
     note: str = "",
 ) -> ComparisonRow:
-    """Create a row for an order or a direction that a paper shows."""
+    """Create a row for an order or a direction that a paper shows: `ours` `relation` `paper`."""
     return ComparisonRow(name, "finding", as_number(ours), paper, relation, explained=explained, note=note)
 
 
@@ -286,7 +293,7 @@ _FAILURE_SUMMARIES: dict[RowVerdict, str] = _VERDICT_LABELS | {"explained": "exp
 
 
 def summarize_rows(rows: Sequence[ComparisonRow]) -> str:
-    """Summarize the number of rows of each kind, and how many pass."""
+    """Return a sentence with the number of rows of each kind, and how many match."""
     parts = []
     for kind, labels in _KIND_SUMMARIES.items():
         counts = Counter(row.verdict for row in rows if row.kind == kind)

@@ -6,11 +6,11 @@ cards and three streets, and best responses are exact in both games: the abstrac
 zero, and the real game, where coarse buckets leave a positive limit. `baselines` compares external sampling with and
 without baselines (Schmid et al. 2019) on Leduc.
 
-`proposal-figure-6` and `cfr-br` are Figure 6 of Ganzfried's thesis proposal, and CFR-BR (Johanson et al. 2012). The game is
-two-round hold'em with four bets ([2-4], `holdem:2-4`) with five percentile buckets of E[HS²] on each street and perfect
-recall, where best responses are exact in both games. Abstract exploitability falls to zero while real exploitability
-rises again: an equilibrium among strategies that see buckets relies on what the opponent cannot see. The longer the
-training, the better the response to an opponent restricted to buckets.
+`proposal-figure-6` and `cfr-br` are Figure 6 of Ganzfried's thesis proposal, and CFR-BR (Johanson et al. 2012). The
+game is two-round hold'em with four bets ([2-4], `holdem:2-4`) with five percentile buckets of E[HS²] on each street and
+perfect recall, where best responses are exact in both games. Abstract exploitability falls to zero while real
+exploitability rises again: an equilibrium among strategies that see buckets relies on what the opponent cannot see. The
+longer the training, the better the response to an opponent restricted to buckets.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def measure_convergence(
     checks: int,
     clock: Callable[[BlueprintTrainer], float] = lambda _: time.process_time(),
 ) -> list[TrainingPoint]:
-    """Train for a CPU time, or a time by another clock, and measure at doubling times."""
+    """Train with a sampling scheme for `seconds` of CPU time (or of `clock`); measure at `checks` doubling times."""
     solver = training.make_compiled_trainer(game, traversal, seed)
     targets = doubling_times(seconds, checks)
     times = iterate_target_times(solver.step, lambda: solver.iterations, targets, lambda: clock(solver))
@@ -93,7 +93,7 @@ def measure_convergence(
 
 
 def run_convergence(full: bool, seed: int) -> ExperimentReport:
-    """Compare all sampling schemes on all games."""
+    """Compare the exploitability that `SAMPLER_NAMES` reach in equal CPU time, in the abstract and the real game."""
     seconds, checks = (20.0, 8) if full else (1.0, 5)
     rows, curves = [], []
     for name, make in GAMES.items():
@@ -144,7 +144,7 @@ BASELINE_RATES: dict[str, float | None] = {"without": None, "rate 0.1": 0.1, "ra
 
 
 def run_baselines(full: bool, seed: int) -> ExperimentReport:
-    """Compare all learning rates of baselines at equal numbers of deals."""
+    """Compare external sampling on Leduc without baselines and with two learning rates of them, at equal deals."""
     deals, runs = ((1_000, 4_000), 12) if full else ((500, 1_500), 4)
     tree = compile_action_tree(read_game("leduc"))
     rows: list[ComparisonRow] = []
@@ -176,7 +176,7 @@ _TOLERANCE = 1.03  # ratio to the minimum above which exploitability counts as r
 
 @cache
 def two_round_holdem() -> AbstractGame:
-    """Return [2-4] hold'em and its buckets; strengths on the flop take a minute and are cached."""
+    """Return [2-4] hold'em with percentile buckets; E[HS²] of all flop hands takes a minute and is cached."""
     rules = holdem("2-4").rules
     deals = rules.board[1:]
     values = cached_arrays(
@@ -187,7 +187,7 @@ def two_round_holdem() -> AbstractGame:
 
 
 def train_with_checks(game: AbstractGame, traversal: str, checks: int, seed: int) -> list[TrainingPoint]:
-    """Train with measurements at doubling numbers of iterations."""
+    """Train, and measure exploitability after `FIRST_CHECK` iterations and at each doubling, `checks` times in all."""
     solver, points = BlueprintTrainer(*game, traversal, seed=seed, weighting=WEIGHTING), []
     for k in range(checks):
         solver.step(FIRST_CHECK * 2**k - solver.iterations)
@@ -196,7 +196,7 @@ def train_with_checks(game: AbstractGame, traversal: str, checks: int, seed: int
 
 
 def run_results(name: str, points: list[TrainingPoint]) -> tuple[list[ComparisonRow], list[Curve]]:
-    """Return the rows and curves of a training run."""
+    """Return rows and curves of a training run: exploitability by iterations, in the real and the abstract game."""
     rows = []
     for p in points:
         note = f"{p.abstract_exploitability:.4g} in the abstract game"
@@ -206,7 +206,7 @@ def run_results(name: str, points: list[TrainingPoint]) -> tuple[list[Comparison
 
 
 def run_overfitting(full: bool, seed: int) -> ExperimentReport:
-    """Train by CFR over boards (PCS) with measurements."""
+    """Train by PCS; check that abstract exploitability falls while real exploitability rises again (Figure 6)."""
     points = train_with_checks(two_round_holdem(), "pcs", FULL_CHECKS if full else QUICK_CHECKS, seed)
     least = min(points, key=lambda p: p.real_exploitability)
     falls = max(after.abstract_exploitability / before.abstract_exploitability for before, after in pairwise(points))
@@ -224,7 +224,7 @@ def run_overfitting(full: bool, seed: int) -> ExperimentReport:
 
 
 def run_cfr_br(full: bool, seed: int) -> ExperimentReport:
-    """Train both with the same buckets, and measure both games."""
+    """Compare CFR (PCS) and CFR-BR with the same buckets by exploitability in the real and the abstract game."""
     game, checks = two_round_holdem(), FULL_CHECKS if full else QUICK_CHECKS
     cfr_points, br_points = (train_with_checks(game, traversal, checks, seed) for traversal in ("pcs", "cfr-br"))
     rows, curves = run_results("CFR", cfr_points)

@@ -53,9 +53,9 @@ class LevelMachine:
     children: list[LevelMachine] = field(default_factory=list)
     regrets: dict[int, Array] = field(default_factory=dict)  # by street: float64 [buckets, width]
     averages: dict[int, Array] = field(default_factory=dict)
-    regret_increments: dict[int, Array] = field(default_factory=dict)  # of the batch
-    average_increments: dict[int, Array] = field(default_factory=dict)  # of the batch
-    baselines: dict[int, Array] = field(default_factory=dict)  # of the opponent's actions, by the traverser's bucket
+    regret_increments: dict[int, Array] = field(default_factory=dict)  # regrets of the current batch
+    average_increments: dict[int, Array] = field(default_factory=dict)  # strategy sums of the current batch
+    baselines: dict[int, Array] = field(default_factory=dict)  # values of opponent actions, by the traverser's bucket
 
     def subtree(self) -> Iterator[LevelMachine]:
         """Iterate over this machine and all machines below it."""
@@ -101,7 +101,11 @@ class _LevelDeal(NamedTuple):
 
 
 class LevelTrainer:
-    """A trainer of a limit game with one public card a round, on machines of several levels."""
+    """External sampling of a limit game with one public card a round, on `levels` levels of machines.
+
+    Tables are updated after every `batch` deals. `baseline` is the learning rate of baselines (Schmid et al. 2019);
+    None for no baselines.
+    """
 
     def __init__(
         self,
@@ -257,7 +261,7 @@ def three_round_leduc() -> ActionTree:
 
 
 def run_blade_levels(full: bool, seed: int) -> ExperimentReport:
-    """Compare all numbers of levels at equal deals."""
+    """Compare the exploitability of one, two and three levels of machines at equal numbers of deals."""
     return compare_levels((1_000, 4_000, 16_000) if full else (250, 1_000), seed)
 
 
@@ -279,7 +283,7 @@ def compare_levels(deals: tuple[int, ...], seed: int) -> ExperimentReport:
 
 # --- Counts of the paper ---
 
-NODES = 6_104_546  # of the betting tree, including terminals
+NODES = 6_104_546  # nodes of the betting tree, including terminals
 PUBLIC_BUCKETS, PRIVATE_BUCKETS = 60, 500  # buckets of flops, and of hands in each
 BASELINE_BUCKETS = 5000  # on each street of the game without public buckets
 CORES, HOURS = 16 * PUBLIC_BUCKETS + 1, 1200  # a blade for each public bucket, and the head
@@ -311,10 +315,10 @@ def card_rows() -> list[ComparisonRow]:
 
 
 def game_rows() -> list[ComparisonRow]:
-    """Check the sizes of both games."""
+    """Check the printed numbers of nodes, information sets and actions of Tartanian7's game and of the baseline's."""
     buckets = PUBLIC_BUCKETS * PRIVATE_BUCKETS
     moves = float(NODES - 1)
-    decisions = 1.1e10 / BASELINE_BUCKETS  # from the smaller game; the larger one must have the same number
+    decisions = 1.1e10 / BASELINE_BUCKETS  # decision nodes, from the baseline's size; the larger game has as many
     return [
         printed_row("nodes: N (60 · 500)²", 5.49e15, NODES * float(buckets) ** 2, digits=-13),
         printed_row("moves of all information sets: (N - 1) · 60 · 500", 1.8e11, moves * buckets, digits=-10),
@@ -339,6 +343,6 @@ def machine_rows() -> list[ComparisonRow]:
 
 
 def run_sizes(full: bool, seed: int) -> ExperimentReport:
-    """Check all counts."""
+    """Check all counts of cards, game sizes and machines that the paper prints."""
     notes = format_notes("tartanian7-sizes", flops=comb(48, 3))
     return ExperimentReport((*card_rows(), *game_rows(), *machine_rows()), notes)

@@ -33,12 +33,12 @@ GRID_NOTE = (
 
 
 def solve_paper_tournament(full: bool, method: str = "pi-fp") -> SolvedTournament:
-    """Return the solved tournament of the paper, or the small one."""
+    """Return the equilibrium of the paper's tournament, or without `full` of a coarser grid of stacks; cached."""
     return cached_solution(Tournament() if full else Tournament.small(), method, resources.available_cores())
 
 
 def run_epsilon(full: bool, seed: int) -> ExperimentReport:
-    """Measure the remaining gain of both methods; deterministic."""
+    """Measure ε of VI-FP and PI-FP: the largest gain of any player by deviating; deterministic."""
     rows: list[ComparisonRow] = []
     for method in ("vi-fp", "pi-fp"):
         solution, name = solve_paper_tournament(full, method), "largest gain of any player, % of the fee"
@@ -54,7 +54,7 @@ def run_epsilon(full: bool, seed: int) -> ExperimentReport:
 
 # --- Calls of the big blind behind two all-ins ---
 
-BIG_BLIND_CALL_LINE = "JJ"
+BIG_BLIND_CALL_LINE = "JJ"  # both players before the big blind go all-in
 PAPER_TOURNAMENT_SHARE, PAPER_SINGLE_HAND_SHARE = 0.021, 0.197
 EXPLAINED_SHARES = {
     name: ExplainedDifference(**why) for name, why in load_figures("tournament-calls", "explained").items()
@@ -64,7 +64,7 @@ EXPLAINED_SHARES = {
 def solve_single_hand(tournament: Tournament) -> tuple[Array, float]:
     """Solve the first hand at equal stacks for chips instead of prizes.
 
-    Return shares of hands by line, and ε in chips.
+    Return the share of hands that go all-in or call at each line, and ε in chips.
     """
     stacks = (tournament.chips / 3,) * 3
     stage = PushFoldStage(PushFold(stacks, tournament.blinds, tournament.ante))
@@ -123,7 +123,10 @@ def _three_player_strategies(solution: SolvedTournament) -> Array:
 
 
 def order_rows(solution: SolvedTournament) -> tuple[list[ComparisonRow], str]:
-    """Count pairs of classes without a fixed order: each is played without the other in some state."""
+    """Count pairs of hand classes without a fixed order: each opens all-in without the other in some state.
+
+    Also return a note with the pair for which this happens most often.
+    """
     opens = _three_player_strategies(solution)[:, 0]
     played, folded = (opens > 1 - PURE_TOLERANCE).astype(float), (opens < PURE_TOLERANCE).astype(float)
     counts = played.T @ folded
@@ -213,7 +216,10 @@ def rank_karlson_sklansky(tables: HandTables) -> Array:
 
 
 def value_iteration_rows() -> list[ComparisonRow]:
-    """Run both methods on a one-player game (stay for 0, or leave with 1) from initial values of 5."""
+    """Show that VI-FP can converge outside equilibrium, in a one-player game: stay for 0, or leave with 1.
+
+    VI-FP and PI-FP start from values of 5, which are too high.
+    """
     stays = sparse.csr_array(np.array([[1.0], [0.0]]))
     game = StochasticGame([MatrixStage((2,))], np.array([0.0, 1.0]), stays)
     epsilon = {}

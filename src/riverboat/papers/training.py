@@ -1,4 +1,4 @@
-"""Trained blueprints of experiments: trainers, their average strategies, and exploitability in both games."""
+"""Trained blueprints of experiments: trainers, average strategies, exploitability in the abstract and the real game."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AbstractGame: TypeAlias = tuple[ActionTree, CardAbstraction]
 
 
 def percentile_game(rules: PokerRules, num_buckets: int, menu: ActionMenu | None = None) -> AbstractGame:
-    """Return a game with percentile buckets of E[HS²] for each bucket of the street before."""
+    """Return a game with `num_buckets` percentiles of E[HS²] in each bucket of the street before (perfect recall)."""
     cards = percentile_abstraction(num_buckets, "square", rules.deck, rules.board[1:])
     return compile_action_tree(rules, menu), cards
 
@@ -39,7 +39,7 @@ def cached_abstraction(name: str, build: Callable[[Path], CardAbstraction]) -> C
 
 
 def average_strategy(trainer: BlueprintTrainer) -> Blueprint:
-    """Return the current average strategy of a trainer."""
+    """Return the current average strategy of a trainer as a blueprint."""
     tree = trainer.tree
     average = tuple(trainer.averages(street) for street in range(tree.rules.rounds))
     return Blueprint(tree.rules, tree.menu, tree, trainer.cards, average, {"iterations": trainer.iterations})
@@ -85,7 +85,7 @@ def measure_training(trainer: BlueprintTrainer, seconds: float = 0.0) -> Trainin
 
 
 def exploitability_curves(name: str, x: Sequence[float], points: Sequence[TrainingPoint], panel: str) -> list[Curve]:
-    """Return the curves of a training run in the real and the abstract game."""
+    """Return curves of the exploitability of a training run in the real and the abstract game, over `x`."""
     return [
         Curve(f"{name}, real game", x, [p.real_exploitability for p in points], panel),
         Curve(f"{name}, abstract game", x, [p.abstract_exploitability for p in points], panel),

@@ -28,7 +28,7 @@ CLAIRVOYANCE_EXPLAINED = {  # Det-Arith, by stack
 
 
 def pot_and_all_in(stack: float) -> tuple[float, ...]:
-    """Return pot and all-in bets, which are one size for a stack of one pot."""
+    """Return pot and all-in bets, in pots; they are one size for a stack of one pot."""
     return (1.0, float(stack)) if stack > 1 else (float(stack),)
 
 
@@ -39,7 +39,7 @@ def caller_equilibrium(game: HalfStreet) -> Strategy:
 
 
 def translate_with_paper_ties(small: Strategy, tree: PublicTree) -> dict[str, Strategy]:
-    """Translate with all mappings, with the tie rule of the paper's tables 2 and 3."""
+    """Translate a strategy to a tree with more bet sizes by each mapping, with ties as in the paper's tables 2, 3."""
     translated = translate_many(small, tree, [m for m in TRANSLATION_MAPPINGS if m != "det-geo"], tie="low")
     translated |= translate_many(small, tree, ["det-geo"], tie="high")
     return {m: translated[m] for m in TRANSLATION_MAPPINGS}
@@ -77,7 +77,7 @@ def table_rows(
 
 
 def run_clairvoyance(full: bool, seed: int) -> ExperimentReport:
-    """Compute all 49 entries of table 2."""
+    """Compute all 49 entries of table 2: exploitability in the clairvoyance game by mapping and stack."""
     columns = {stack: clairvoyance_exploitabilities(stack) for stack in STACKS}
     rows, curves = table_rows(CLAIRVOYANCE_TABLE, columns, 2, CLAIRVOYANCE_EXPLAINED)
     return ExperimentReport(rows, format_notes("translation-clairvoyance"), curves)
@@ -95,11 +95,11 @@ LEDUC_EXPLAINED: dict[str, list[ExplainedDifference]] = {
     for mapping, ours in load_figures("translation-leduc", "explained").items()
 }
 COLUMN_LABELS = ("player 1", "player 2", "average")
-VALUE_ITERATIONS = 500  # for the value of the full game
+VALUE_ITERATIONS = 500  # DCFR iterations that bracket the value of the full game
 
 
 def average_ranks(values: dict[str, float]) -> dict[str, float]:
-    """Return ranks from 1 for the lowest value; close values share their mean rank."""
+    """Return the rank of each mapping, 1 for the lowest value; values within `TIE_TOLERANCE` share their mean rank."""
     order = sorted(values, key=lambda m: values[m])
     ranks: dict[str, float] = {}
     while order:
@@ -111,7 +111,7 @@ def average_ranks(values: dict[str, float]) -> dict[str, float]:
 
 
 def solve_small_game(stack: int) -> dict[str, Strategy]:
-    """Return three equilibria of the game with pot and all-in bets."""
+    """Return three equilibria of no-limit Leduc with pot and all-in bets, by the name of the solver."""
     tree = PublicTree(leduc(stack=stack, menu=SMALL_MENU))
     solver = CFR(tree, "dcfr")
     solver.step(3000)
@@ -124,7 +124,7 @@ def best_response_values(small: Strategy, tree: PublicTree) -> dict[str, tuple[f
 
 
 def run_leduc(full: bool, seed: int) -> ExperimentReport:
-    """Compute both players' exploitabilities, their average, and the order of the mappings."""
+    """Compute table 6: exploitability of both players in no-limit Leduc, their average, and the order of mappings."""
     tree = PublicTree(leduc(stack=LEDUC_STACK))
     best_responses = {name: best_response_values(small, tree) for name, small in solve_small_game(LEDUC_STACK).items()}
     averages = {name: {m: sum(best) / 2 for m, best in values.items()} for name, values in best_responses.items()}
@@ -133,7 +133,7 @@ def run_leduc(full: bool, seed: int) -> ExperimentReport:
     rows = [
         finding_row(f"{mapping.title}, place by average, {name} equilibrium", paper[m], ranks[name][m])
         for m, mapping in TRANSLATION_MAPPINGS.items()
-        # Ranks in between depend on the equilibrium; the paper's are those of the linear program's.
+        # Ranks in between depend on which equilibrium is translated: compare only that of the linear program.
         for name in (ranks if paper[m] in (1, len(TRANSLATION_MAPPINGS)) else ["LP"])
     ]
     solver = CFR(tree, "dcfr")
@@ -194,7 +194,7 @@ def kuhn_exploitabilities(size: float, stack: int, nudge: float = 0.0) -> dict[s
 
 
 def run_kuhn(full: bool, seed: int) -> ExperimentReport:
-    """Compute tables 3 and 4."""
+    """Compute tables 3 and 4: exploitability in half-street no-limit Kuhn poker by mapping and stack, for two menus."""
     rows, curves = [], []
     for size, table in KUHN_TABLES.items():
         name = "pot" if size == 1 else f"{size:g} pot"

@@ -1,4 +1,4 @@
-"""Plots of card abstractions: centroids, public buckets, a board's grid by bucket, and one hand next to its centroid."""
+"""Plots of card abstractions: centroids, public buckets, a board's grid by bucket, a hand next to its centroid."""
 
 from __future__ import annotations
 
@@ -113,14 +113,14 @@ def plot_buckets(title: str, cells: Sequence[Array], labels: Sequence[str]) -> F
 
 
 def _color_shares(values: Array) -> list[tuple[tuple[float, ...], float]]:
-    """Return the colors of a cell from weak to strong, and their shares of its hands."""
+    """Return the colors of a cell from weak to strong and their shares, from the color value of each of its hands."""
     shades = colormaps["turbo"]
     pairs = zip(*np.unique(values, return_counts=True), strict=True)
     return [(shades(0.06 + 0.88 * float(value)), int(hands) / len(values)) for value, hands in pairs]
 
 
 def _text_colour(shares: Sequence[tuple[Sequence[float], float]]) -> str:
-    """Return the color of a text that is legible in the middle of a cell."""
+    """Return the color of a text that is legible in the middle of a cell with these colors and their shares."""
     if not shares:
         return PALE
     ends = np.cumsum([0.0, *(share for _, share in shares)])

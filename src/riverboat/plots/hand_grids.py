@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from riverboat.cards.grid import HandGrid
 
-GRIDS_PER_ROW = 3  # of a sheet
-MARGIN, WIDTH = 0.02, 0.96  # of a cell
+GRIDS_PER_ROW = 3  # grids in one row of a figure
+MARGIN, WIDTH = 0.02, 0.96  # margin and width of the colored part of a cell, as shares of the cell
 
 
 def draw_cells(

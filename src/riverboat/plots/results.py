@@ -1,4 +1,4 @@
-"""Plots of results: convergence, experiments, round robins, strength against cost, explanations, players and their models."""
+"""Plots of results: convergence, experiments, round robins, strength against cost, explanations, players."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def plot_sweep(sweep: SweepResult) -> Figure:
 
 
 def _exploitability_band(trials: Sequence[SweepTrial]) -> tuple[list[int], list[float], list[float], list[float]]:
-    """Return minimum, median and maximum of exploitability at iterations that all seeds have evaluated.
+    """Return the iterations that all seeds have evaluated, and minimum, median and maximum of exploitability there.
 
     Zeros are left out, for logarithmic axes.
     """
@@ -129,7 +129,7 @@ def plot_experiment(report: ExperimentReport, title: str) -> Figure:
 
 
 def _draw_bars(axis: Axes, report: ExperimentReport) -> None:
-    """Draw the value of each row, next to the paper's."""
+    """Draw the value of each row of a report as a bar, next to the value that the paper prints, if any."""
     positions = range(len(report.rows))
     axis.bar([k + 0.2 for k in positions], [row.ours for row in report.rows], 0.4, label="ours")
     printed = [(k - 0.2, row.paper) for k, row in enumerate(report.rows) if row.paper is not None]
@@ -177,8 +177,8 @@ def plot_round_robin(round_robin: RoundRobinTable) -> Figure:
 
 
 LABEL_COST_RATIO = 3.0  # cost ratio within which labels may overlap
-LABEL_HEIGHT = 0.06  # of a label, as a share of the span
-WIDE_COST_RATIO = 100.0  # cost ratio for fewer ticks
+LABEL_HEIGHT = 0.06  # height of a label, as a share of the span of ratings
+WIDE_COST_RATIO = 100.0  # from this ratio of the largest to the smallest cost on, the axis has fewer ticks
 COST_LABELS = {"core_hours": "core-hours", "megabytes": "MB", "decision_seconds": "seconds a decision"}
 
 
@@ -238,7 +238,7 @@ def plot_strength_against_cost(ledger: Ledger) -> Figure:
 
 
 def _lbr_setting(entry: LedgerEntry) -> tuple[str, str]:
-    """Return the actions of a local best response and the street it begins on."""
+    """Return the action set of a local best response, such as `fcpa`, and the street on which it begins."""
     return str(entry.extra.get("actions")), str(entry.extra.get("from", "preflop"))
 
 
@@ -282,7 +282,7 @@ def plot_explanations(explanations: list[RuleExplanation]) -> Figure:
 
 # --- Players ---
 
-_STATISTIC_LABELS = {"vpip": "VPIP", "pfr": "PFR"}  # others are spelled as they are named
+_STATISTIC_LABELS = {"vpip": "VPIP", "pfr": "PFR"}  # other statistics have their keys as labels
 CALIBRATED_MODELS = ("equilibrium", "frequencies", "l1", "population, showdowns")
 
 

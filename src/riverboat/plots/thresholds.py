@@ -73,7 +73,7 @@ def plot_profiles(profiles: Sequence[tuple[str, ThresholdProfile]]) -> Figure:
 
 
 def _draw(axis: Any, profile: ThresholdProfile, colours: dict[str, str]) -> None:
-    """Draw a bar for each player and situation. colours: by action, extended as needed"""
+    """Draw a bar for each player and situation. New actions get colours, which are added to `colours`."""
     game = profile.game
     rows = sorted(range(len(game.situations)), key=lambda s: game.situations[s].player)
     for height, s in enumerate(reversed(rows)):

@@ -49,11 +49,11 @@ from riverboat.tournaments.tournament import Tournament
 PREFIX = "push:"
 ITERATIONS = 2000
 TARGETS = {2: 1e-6, 3: 1e-4}  # ε by players, as a share of the prizes or of the big blind
-MULTIPLAYER_TARGET = 1e-3  # with more players
+MULTIPLAYER_TARGET = 1e-3  # ε with more players
 FOLD, JAM = "fold", "all-in"
 _OPTION_KEYS = ("blinds", "ante", "payouts")
 _OPEN_TOURNAMENTS = artifacts.ArtifactCache[SolvedTournament](4)
-_SOLVED_TABLES: PublicStateCache[PushTable] = PublicStateCache(16)  # by name
+_SOLVED_TABLES: PublicStateCache[PushTable] = PublicStateCache(16)  # key: name of the table
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +90,10 @@ class PushTable:
     spot: PushFold
     strategy: Array  # float64 [lines, classes]: probability of going all-in
     line_numbers: Mapping[str, int]  # index of each line
-    counterfactual_values: Callable[[], tuple[Array, Array]]  # of both actions, and reach probabilities
+    counterfactual_values: Callable[[], tuple[Array, Array]]  # values of both actions, and reach probabilities
     prizes: float | None = None  # sum of the prizes, if the table is played for money
     states: tuple[str, ...] = ()  # states of its tournament, as stacks in units: each is a table
-    state: str = ""  # of this table
+    state: str = ""  # state of this table
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -189,8 +189,8 @@ def push_table(text: str) -> PushTable:
     Parameters
     ----------
     text
-        `push:10,10,15?ante=0.1&payouts=50,30,20&blinds=0.5,1` has stacks in the order of action; `runs/small?state=5,5,5`
-        is a state of a solved tournament, with stacks in units.
+        `push:10,10,15?ante=0.1&payouts=50,30,20&blinds=0.5,1` has stacks in the order of action;
+        `runs/small?state=5,5,5` is a state of a solved tournament, with stacks in units.
 
     Returns
     -------
@@ -234,7 +234,7 @@ def is_solved(text: str) -> bool:
 
 
 def _tournament_table(text: str) -> PushTable:
-    """Return the table of a tournament's state; later stages have their solved values, not those of a chip model."""
+    """Return the table of one tournament state; next states are worth their values in the solution, not by ICM."""
     folder, _, tail = text.partition("?")
     solved = _OPEN_TOURNAMENTS.get(strategy_files.latest_artifact(folder), lambda: load_tournament(Path(folder)))
     tournament = solved.tournament
@@ -297,7 +297,7 @@ def _parse_numbers(text: str, where: str) -> tuple[float, ...]:
     return tuple(map(float, parts))
 
 
-MAX_GRIDS = 12  # of a sheet
+MAX_GRIDS = 12  # most grids of a sheet
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,8 +378,8 @@ class ChartBook:
     name: str
     charts: tuple[Chart, ...]
     shove_line: str | None = None
-    states: tuple[str, ...] = ()  # of a tournament: each has a book, NAME?state=5,5,5
-    state: str = ""  # of this book
+    states: tuple[str, ...] = ()  # states of a tournament: each has a book, NAME?state=5,5,5
+    state: str = ""  # state of this book
 
     def __getitem__(self, line: str) -> Chart:
         for chart in self.charts:
@@ -456,7 +456,7 @@ def push_book(table: PushTable) -> ChartBook:
 
 
 def _blueprint_book(agent: BlueprintAgent) -> ChartBook:
-    """Return the charts of every decision of the blueprint before the flop, and of the response to a shove."""
+    """Return charts of all decisions of a blueprint before the flop, and of the response to a first all-in raise."""
     charts = [_make_chart(agent, node) for node in first_street_nodes(agent.policy.tree_strategy())]
     shove = shove_line(agent.policy.strategy.rules)
     if shove is not None and not any(chart.line == shove for chart in charts):
@@ -494,7 +494,7 @@ def shove_line(rules: PokerRules) -> str | None:
 
 
 def _spot_book(agent: SolutionAgent, line: str) -> ChartBook:
-    """Return the charts of the decisions up to a node, of the node, and of those below it."""
+    """Return charts of the decisions on the path to a line, at the line, and after each of its actions but a fold."""
     before = ["", *(line[: mark.start()] for mark in re.finditer(r"[-/]", line))] if line else []
     after = [f"{line}-{move}".removeprefix("-") for move in agent.solution[line].actions if move != "f"]
     charts = []

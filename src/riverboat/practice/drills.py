@@ -28,15 +28,15 @@ from riverboat.practice.questions import DrillQuestion, QuestionGenerator, Quest
 # --- Record of answers ---
 
 GROUPINGS = ("line", "board", "hand")
-MAX_BYTES = 256 << 20  # of a file
+MAX_BYTES = 256 << 20  # largest file of a record
 PRIOR_ANSWERS = 3.0  # prior answers of a group, with the mean loss of all answers
-MAX_PARTS = 12  # of the development over time
+MAX_PARTS = 12  # most parts of `DrillRecord.over_time`
 MIN_WEIGHT = 0.15  # smallest probability of asking a question, relative to the largest
 
 
 @dataclass(frozen=True)
 class DrillAnswer:
-    """One answer.
+    """Answer to a question, with its grade, as the record stores it.
 
     Attributes
     ----------
@@ -66,14 +66,14 @@ class DrillAnswer:
     source: str
     kinds: Mapping[str, str]
     move: str
-    lost: float  # chips
-    percent: float  # of the pot
+    lost: float  # EV lost in chips
+    percent: float  # EV lost in % of the pot
     mixed: bool
     followed: bool | None  # whether it followed the random number; None if one action alone is right
     when: str = ""  # date, in the caller's format
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the answer as the JSON object of its line."""
+        """Return the answer as the JSON object of its line in the file."""
         return {**vars(self), "kinds": dict(self.kinds)}
 
 
@@ -99,8 +99,8 @@ class AnswerGroup(NamedTuple):
 
     name: str
     answers: int
-    lost: float  # chips, in total
-    percent: float  # of the pot, mean
+    lost: float  # EV lost in chips, in total
+    percent: float  # EV lost in % of the pot, on average
 
 
 class DrillRecord:
@@ -214,7 +214,7 @@ class DrillRecord:
         for kind in GROUPINGS:
             same_kind = [e.percent for e in entries if e.kinds.get(kind) == kinds.get(kind)]
             ratios.append((sum(same_kind) + PRIOR_ANSWERS * mean) / (len(same_kind) + PRIOR_ANSWERS) / mean)
-        return min(1.0, max(MIN_WEIGHT, sum(ratios) / len(ratios) / 2.0))  # 1 is the average
+        return min(1.0, max(MIN_WEIGHT, sum(ratios) / len(ratios) / 2.0))  # a ratio of 1 is an average loss
 
     def _answers_from(self, source: str | None) -> list[DrillAnswer]:
         return [entry for entry in self.answers if source is None or entry.source == source]
@@ -271,8 +271,8 @@ SCOPES = {
     "street": "the hand continues to the end of the street",
     "end": "the hand continues to its end",
 }
-MAX_HANDS = 400  # searched for a question
-SKIP_PROBABILITY = 0.5  # of suitable decisions, so that later ones are asked too
+MAX_HANDS = 400  # most hands that are dealt to find a question
+SKIP_PROBABILITY = 0.5  # probability of skipping a suitable decision, so that later ones are asked too
 
 
 @dataclass(frozen=True)
@@ -342,7 +342,7 @@ class Grade:
 
     question: DrillQuestion
     move: str
-    ev_lost: float  # chips
+    ev_lost: float  # EV lost in chips
     randomized_action: str  # action for the random number
 
     @property
@@ -406,7 +406,7 @@ class Drill:
         self.question: DrillQuestion | None = None
         self._rng = np.random.default_rng(seed)
         self._hand: QuestionGenerator | None = None
-        self._answered: tuple[DrillQuestion, str] | None = None  # from which the hand may continue
+        self._answered: tuple[DrillQuestion, str] | None = None  # last question and answer
 
     def next_question(self) -> DrillQuestion:
         """Return the open question, or the next one."""
@@ -451,7 +451,7 @@ class Drill:
     # --- Next question ---
 
     def _next_in_hand(self) -> DrillQuestion | None:
-        """Return the next decision of the hand if the drill stays with it, else None."""
+        """Play the last answer and return the hand's next decision if the drill's scope includes it, else None."""
         if self.options.scope == "one" or self._hand is None or self._answered is None:
             return None
         question, move = self._answered

@@ -71,7 +71,7 @@ class ConvertedState:
 
     state: BettingState
     scale: float = 1.0  # chips of the other table per chip of this one
-    earlier_chips: int = 0  # of each seat: counted in raise totals of this table, but not of the other one
+    earlier_chips: int = 0  # chips of each seat that count in raise totals of this table, but not of the other one
 
 
 def _replay(rules: PokerRules, history: Sequence[int]) -> BettingState:
@@ -306,12 +306,12 @@ def convert_to_whole_hand(end: BettingState) -> tuple[BettingState, int]:
 
 Cards: TypeAlias = Sequence[int]
 FIRST_SOLVED_STREET = 2  # the turn: earlier streets take too long to solve at a table
-ITERATIONS = {2: 100, 3: 300}  # by street
+ITERATIONS = {2: 100, 3: 300}  # most iterations of CFR, by street: turn, river
 TARGET_PERCENT = 0.3  # % of the pot: exploitability at which solving stops earlier
 MAX_WORK = 5.5e6  # nodes × boards × hands of a subgame: about a second of one core
 RANGE_FLOOR = 0.01  # smallest weight of a hand, so that the actual hand is in its range
-MIN_PROBABILITY = 0.05  # of a blueprint's action: values of rarer ones have few samples
-CACHE_BYTES = 256 << 20  # bytes of solutions
+MIN_PROBABILITY = 0.05  # values of actions that a blueprint plays less often have few samples
+CACHE_BYTES = 256 << 20  # size of the cache of solutions
 
 
 class DecisionEvaluator(Protocol):
@@ -418,7 +418,7 @@ class SolutionEvaluator:
 def _node_verdict(
     spot: Spot, node: SolutionNode, converted: ConvertedState, state: BettingState, hole: Cards, source: str
 ) -> DecisionVerdict:
-    """Return the verdict for one hand at a node of a solution, in chips of the table."""
+    """Return the verdict for hand `hole` at a node of a solution, in chips of the table where `state` was played."""
     hand, scale = hand_index(*hole), converted.scale
     probabilities, values = node.strategy[:, hand], node.action_ev()[:, hand]
     if np.isnan(probabilities).any():
@@ -458,7 +458,7 @@ class TableEvaluator:
     """
 
     agent: Agent
-    base: PublicPolicy  # its strategy gives the ranges: the agent itself, or its blueprint if it searches
+    base: PublicPolicy  # gives the ranges: the agent itself, or its blueprint if it searches
     solves: bool = True  # False: use the blueprint's values on all streets
 
     @cached_property
@@ -585,7 +585,7 @@ class TableEvaluator:
 
     @cached_property
     def _translated_blueprint(self) -> BlueprintPolicy | None:
-        """Blueprint with deterministic translation; None if the agent has no blueprint."""
+        """Blueprint policy with deterministic action translation; None if the agent has no blueprint."""
         if not isinstance(self.base, BlueprintAgent):
             return None
         policy = self.base.policy
@@ -593,7 +593,7 @@ class TableEvaluator:
 
     @cached_property
     def values(self) -> ValueTables | None:
-        """Value tables of the blueprint, computed once and cached on disk."""
+        """Sampled values of the blueprint by node and bucket, computed once and cached; None without a blueprint."""
         return None if self._translated_blueprint is None else value_tables(self._translated_blueprint.tree_strategy())
 
     def _blueprint_verdict(self, state: BettingState, board: Cards, hole: Cards) -> DecisionVerdict | None:

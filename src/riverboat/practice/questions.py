@@ -34,7 +34,7 @@ from riverboat.practice.verdicts import DecisionVerdict
 
 # --- Classes of boards and hands ---
 
-SUIT_NAMES = {1: "rainbow", 2: "two-tone", 3: "three of a suit"}  # by the most cards of one suit
+SUIT_NAMES = {1: "rainbow", 2: "two-tone", 3: "three of a suit"}  # key: most cards of one suit
 HIGH_CARD_NAMES = {12: "ace high", 11: "king high", 10: "queen high", 9: "jack high"}
 
 
@@ -78,7 +78,7 @@ def hand_class(hole: Sequence[int], board: Sequence[int]) -> str:
 
 
 def _starting_class(name: str) -> str:
-    """Return the kind of a starting hand, such as `AKs`."""
+    """Return the kind of a starting hand in players' terms, such as `suited ace` for `AKs`."""
     high, low = (RANKS.index(letter) for letter in name[:2])
     if high == low:
         return "high pair" if high >= 8 else "middle pair" if high >= 4 else "low pair"
@@ -132,7 +132,7 @@ class DrillQuestion:
 
     hole: str
     board: str
-    line: str  # in the source's notation
+    line: str  # betting line in the source's notation
     seat: str
     street: str
     pot: float
@@ -151,12 +151,13 @@ class DrillQuestion:
         return {**fields, **lists, "unit": "chips"}
 
 
-MAX_BOARDS = 50  # tried for a line that is rarely played
+MAX_BOARDS = 50  # most boards tried for a line that is rarely played
+# Yields questions of one hand; receives the action to play, or None for the source's own action.
 QuestionGenerator: TypeAlias = Generator[DrillQuestion, "str | None", None]
 
 
 class QuestionSource(Protocol):
-    """Source of questions."""
+    """Source of drill questions: decisions of one game, with verdicts."""
 
     @property
     def name(self) -> str:
@@ -241,7 +242,7 @@ class TableSource:
 
     def __post_init__(self) -> None:
         self.evaluator: DecisionEvaluator = make_evaluator(self.agent)
-        self.base: Any = getattr(self.agent, "base", self.agent)  # its strategy gives the ranges
+        self.base: Any = getattr(self.agent, "base", self.agent)  # the strategy that gives the ranges
         rules = getattr(self.agent, "rules", None)
         if not isinstance(rules, PokerRules):
             raise InputError(f"agent {self.name!r}: plays any game; drills need an agent with its own game")
@@ -279,7 +280,7 @@ class TableSource:
                 state = state.play(state.parse_action(move))
 
     def _state_at(self, line: str) -> tuple[BettingState, HoleCards]:
-        """Return the state at a line, and the board cards in the line, as in a spot's notation `x-b50/8h`."""
+        """Return the state at a line, and the board cards that the line contains (notation of spots, `x-b50/8h`)."""
         agent = self.agent
         if isinstance(agent, SolutionAgent) and (set(line) & set("-xba") or any(c.isupper() for c in line)):
             state, board = agent.state_at(line)
@@ -291,7 +292,7 @@ class TableSource:
         return state, board
 
     def _deal_at(self, rng: np.random.Generator, state: BettingState, known: HoleCards) -> tuple[Holes, HoleCards]:
-        """Deal the cards of a hand that has reached a state: a random board, and hands from the ranges."""
+        """Deal a hand that has reached a state: a random board with the known cards, and hands from both ranges."""
         for _ in range(MAX_BOARDS):
             (_, _), board = self._deal(rng)
             board = (*known, *(card for card in board if card not in known))[: self.rules.board_sizes[-1]]

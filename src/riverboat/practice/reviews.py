@@ -57,16 +57,16 @@ class PlayedHand:
     hole: tuple[int, ...]
     board: tuple[int, ...]
     start: BettingState
-    end: BettingState  # or the current state
+    end: BettingState  # final state, or the current one
     won: float | None = None
 
     @property
     def dealt(self) -> tuple[int, ...]:
-        """Board cards that were dealt."""
+        """Board cards that were dealt up to the last street played."""
         return self.board[: self.end.rules.board_sizes[self.end.street]]
 
     def decisions(self) -> Iterator[tuple[BettingState, int]]:
-        """Yield the states at which the player acted, with its actions."""
+        """Yield each state at which the player acted, with the action: FOLD, CALL, or the total of a raise."""
         state = BettingState.start(self.start.rules)
         for action in self.end.history:
             if action == DEAL:

@@ -48,7 +48,7 @@ from riverboat.subgames.search.search import SubgameSearch
 FORMAT_VERSION = 1
 HUMAN_NAME = "you"
 LATE_STREETS = ("turn", "river")  # streets whose first subgames are solved within a second
-MAX_BYTES = 64 << 20  # of a file
+MAX_BYTES = 64 << 20  # largest file of a session
 Progress: TypeAlias = Callable[[float], None]  # function of the completed share
 
 
@@ -349,7 +349,7 @@ class PracticeSession:
         return events
 
     def _add_finished_hand(self) -> PracticeSession:
-        """Add the current hand to the finished ones if it is over and not yet among them."""
+        """Add the current hand to the finished ones if it is over and not yet among them; return the session."""
         if self.table.over and len(self.finished) == self.table.number:
             self.finished = replace(self.finished, hands=(*self.finished.hands, self._current_hand()))
         return self
@@ -400,7 +400,7 @@ class PracticeSession:
 
 
 def _actions_since(start: BettingState, line: str) -> list[str]:
-    """Return the actions since the start."""
+    """Return the actions of a line after those of the start state, without separators of streets."""
     if not line.startswith(start.line):
         raise InputError(f"line {short_repr(line)}: does not begin like the hands of this session")
     return [label for label in split_line(line[len(start.line) :]) if label != "/"]
@@ -433,7 +433,7 @@ def _read_session(path: Path) -> FileEntries:
 
 @dataclass(frozen=True)
 class _HumanPlayer:
-    """Person at the table, whose strategy is unknown."""
+    """The person as an agent whose strategy is unknown to AIVAT."""
 
     name: str = HUMAN_NAME
 
@@ -475,11 +475,11 @@ class SessionResults:
     """
 
     hands: int
-    won: float  # chips
-    unit_chips: float  # a big blind, or the pot of a spot
+    won: float  # chips in total
+    unit_chips: float  # chips per unit: a thousandth of a big blind, or a hundredth of the pot of a spot
     unit: str
     raw: ConfidenceInterval | None
-    all_in: ConfidenceInterval | None  # with all-ins before the last card replaced by their expected value
+    all_in: ConfidenceInterval | None  # all-ins before the last card count by expected value
     aivat: ConfidenceInterval | None  # AIVAT estimate, with less variance of cards and of the agent's actions
     no_aivat_reason: str = ""  # why there is no AIVAT estimate
 
@@ -511,8 +511,8 @@ def session_results(finished: FinishedHands, agent: Agent | None, progress: Prog
 
     References
     ----------
-    .. [1] Burch et al., "AIVAT: a new variance reduction technique for agent evaluation in imperfect information games",
-       AAAI 2018.
+    .. [1] Burch et al., "AIVAT: a new variance reduction technique for agent evaluation in imperfect information
+       games", AAAI 2018.
 
     Examples
     --------
@@ -538,9 +538,9 @@ def _mean_interval(samples: Array) -> ConfidenceInterval | None:
 
 
 def _all_in_adjusted(start: BettingState, hand: SessionHand, won: float) -> float:
-    """Return the winnings of a hand, or their expectation over the runouts if it was all-in with cards to come."""
+    """Return the winnings `won`, or their expected value over runouts if the hand was all-in with cards to come."""
     rules, end = start.rules, BettingState.from_line(start.rules, hand.line)
-    last = max((k for k, action in enumerate(end.history) if action != DEAL), default=0)  # later deals: of an all-in
+    last = max((k for k, action in enumerate(end.history) if action != DEAL), default=0)  # later deals: the runout
     shown = rules.board_sizes[rules.begins + end.history[:last].count(DEAL)]
     if end.folded is not None or shown == rules.board_sizes[-1] or (rules.hole, rules.board_sizes[-1]) != (2, 5):
         return won

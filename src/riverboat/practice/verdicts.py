@@ -41,9 +41,9 @@ class VerdictOption(NamedTuple):
     30.0
     """
 
-    move: str  # in table notation: f, c, r300
-    probability: float  # in the reference strategy with this hand
-    ev: float | None  # chips; None if unknown
+    move: str  # action in table notation: f, c, r300
+    probability: float  # probability in the reference strategy with this hand
+    ev: float | None  # EV in chips; None if unknown
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class DecisionVerdict:
 
     @property
     def moves(self) -> tuple[str, ...]:
-        """All actions."""
+        """All available actions, in the order of the options."""
         return tuple(option.move for option in self.options)
 
     def is_reliable(self, option: VerdictOption) -> bool:
@@ -159,12 +159,12 @@ class DecisionVerdict:
 
     @property
     def mixed(self) -> bool:
-        """Whether several actions have a substantial frequency."""
+        """Whether several actions have a frequency of at least 10 % in the reference strategy."""
         return sum(option.probability >= MIN_MIX_PROBABILITY for option in self.options) > 1
 
     @property
     def close(self) -> bool:
-        """Whether another action is nearly as good as the best."""
+        """Whether the EV of another action is within 1 % of the pot of the best one."""
         if self.best is None or self.best.ev is None:
             return False
         threshold = self.best.ev - CLOSE_PERCENT / 100 * self.pot

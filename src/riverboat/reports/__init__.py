@@ -1,1 +1,1 @@
-"""Page of the ledger, and data of plots of strength and card abstractions."""
+"""Reports: tables and Markdown page of a ledger, and plots of card abstractions."""

@@ -28,7 +28,10 @@ LEDGER_UNITS = {
 
 
 def open_ledger(file: Path, add: Sequence[Path] = ()) -> Ledger:
-    """Read a ledger, and add and store results; raise an error if there is neither a ledger nor a result."""
+    """Read the ledger in a file; with result files to add, append their results and write the ledger.
+
+    Raises InputError if the ledger does not exist and there is nothing to add.
+    """
     ledger = ledgers.read_ledger(file)
     for path in add:
         ledger = ledger.add(ledgers.read_result(path), str(path))
@@ -40,7 +43,7 @@ def open_ledger(file: Path, add: Sequence[Path] = ()) -> Ledger:
 
 
 def ledger_to_dict(book: Ledger) -> dict[str, Any]:
-    """Return a ledger as a JSON object."""
+    """Return a ledger as a JSON object: game, agents, ratings, results, pooled results of split measurements, units."""
     names, pooled = book.names(), [entry for kind in ledgers.RESULT_KINDS for entry in book.pooled_entries(kind)]
     return {
         "game": dict(book.game or {}),
@@ -115,7 +118,7 @@ def measure_name(entry: LedgerEntry, names: Mapping[str, str]) -> str:
 
 
 def measurement_table(entries: Iterable[LedgerEntry], names: Mapping[str, str]) -> ReportTable:
-    """Tabulate results of all kinds: agent, measure, mbb/g, half-width of the 95 % interval, hands."""
+    """Tabulate results of any kind, one a row: agent, measure, mbb/g, half-width of the 95 % interval, hands."""
     rows = []
     for entry in entries:
         figure = f"{entry.mbb_per_game:{'+' if entry.kind == ledgers.MATCH else ''},.1f}"
@@ -152,7 +155,7 @@ def _cost_table(book: Ledger) -> ReportTable:
 
 
 def describe_scale(book: Ledger) -> str:
-    """Describe the game, and what ratings are relative to."""
+    """Describe the game of a ledger, and what its ratings are relative to, in one line."""
     assert book.game is not None
     groups = len({rating.group for rating in book.ratings()})
     separate = "" if groups < 2 else f"; {groups} groups without a match between them, each rated around its own mean"
@@ -208,7 +211,7 @@ def describe_shipped_provenance() -> str:
 
 
 def describe_shipped_agent() -> list[str]:
-    """Describe the shipped agent and each of its measurements in one line each, for JSON; empty if no agent is shipped."""
+    """Describe the shipped agent and each of its measurements, one line each, for JSON; empty if none is shipped."""
     if not has_shipped_measurements():
         return []
     ledger = ledgers.read_ledger(registry.SHIPPED_LEDGER)
@@ -218,14 +221,15 @@ def describe_shipped_agent() -> list[str]:
 
 
 def agent_fingerprint(name: str) -> str:
-    """Return the fingerprint of an agent, which identifies it in ledgers."""
+    """Return the fingerprint that identifies an agent, given by its spec, in ledgers."""
     return str(agent_identity(registry.make_agent(name))["fingerprint"])
 
 
 def shipped_measurement_table(demo_fingerprint: str | None = None) -> tuple[ReportTable, list[str]]:
-    """Return the measurements as a table, and notes on it.
+    """Return the published measurements of the shipped agent as a table, and notes on the agents in it.
 
-    `demo_fingerprint` is the fingerprint of the local demo agent. Measurements of another training run are marked.
+    `demo_fingerprint` is the fingerprint of the local demo agent. A demo agent of another training run is
+    named with its own fingerprint.
     """
     ledger = ledgers.read_ledger(registry.SHIPPED_LEDGER)
     names, notes = ledger.names(), []
@@ -237,7 +241,7 @@ def shipped_measurement_table(demo_fingerprint: str | None = None) -> tuple[Repo
 
 
 def _sorted_entries(ledger: Ledger) -> list[LedgerEntry]:
-    """Return all results, parts of one measurement pooled, sorted by agent; matches come before bounds."""
+    """Return all results, pieces of one measurement pooled, sorted by agent; matches come before bounds."""
     kinds = sorted({entry.kind for entry in ledger.entries}, reverse=True)  # matches, LBR, exploitability
     entries = [entry for kind in kinds for entry in ledger.pooled_entries(kind)]
     return sorted(entries, key=lambda entry: ledger.agents[entry.agents[0]]["name"])

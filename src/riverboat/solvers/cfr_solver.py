@@ -14,7 +14,7 @@ S = TypeVar("S")  # type of the strategies
 
 
 class CFRSolver(ABC, Generic[S]):
-    """A CFR solver with an iteration counter and a table of averages."""
+    """Base class of CFR solvers: an iteration counter, and the average strategy with its provenance and quality."""
 
     finished = False  # there is always another iteration
     tree: Any
@@ -28,7 +28,7 @@ class CFRSolver(ABC, Generic[S]):
 
     @abstractmethod
     def _strategy(self, table: Array | None, provenance: dict[str, Any]) -> S:
-        """Return the strategy of a table of averages, by default that of now."""
+        """Make a strategy from a table of averages, by default from the solver's current table."""
 
     @abstractmethod
     def quality(self) -> Quality:

@@ -25,7 +25,7 @@ from riverboat.solvers.tabular.cfr import CFR
 from riverboat.strategies.tabular import Tree
 from riverboat.trees.compile import compile_game
 
-VERSION = 2  # of the recipe below
+VERSION = 2  # part of the cache key: a new version computes all values again
 SCHEDULE = "dcfr"
 MAX_LP_INFOSETS = 2_000  # up to this many information sets a linear program is faster
 MAX_ITERATIONS = 1_000_000
@@ -78,7 +78,10 @@ def game(spec: str | Game, note: ValueCallback | None = None) -> Game:
 
 
 def _continuation_value(larger: str, smaller: Continuation, note: ValueCallback | None) -> float:
-    """Return the value of a smaller game to its player 0, from the cache or by solving it."""
+    """Return the value of a smaller game to its player 0, from the cache or by solving it.
+
+    `larger` is the name of the game that needs the value, for messages.
+    """
     if not 0 < smaller.width < math.inf:
         raise InputError(f"{larger}: the value of {smaller.game.name} to within {smaller.width:g}: must be above zero")
     # A registered game is identified by its spec, any other game by its tree.
@@ -110,6 +113,7 @@ def _cache_name(smaller: Game) -> str | None:
         return None
 
 
+# Solves a game, by an LP if it is small and by CFR, until an interval of this width certifies its value to player 0.
 def _certified_value(larger: str, tree: Tree, width: float, note: ValueCallback | None) -> dict[str, Any]:
     if tree.constant_sum is None:
         raise InputError(

@@ -20,7 +20,7 @@ from riverboat.strategies.tabular import Strategy
 
 
 def spot_result_dict(solution: Solution, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of a result, preceded by those that only spots have.
+    """Return the entries of a spot's result for JSON: EVs, equities and frequencies at the root, and `facts`.
 
     EVs are in chips, equities are shares of the pot, memory is in 10^6 bytes.
     """
@@ -128,7 +128,8 @@ class Result(RenamedAttributes):
     ended
         Why the run ended: done, target, limit or stalled.
     answer, answer_iteration
-        Whether the strategy is that of the last iteration or of the best check, and its iteration; None if not iterative.
+        Whether the strategy is that of the last iteration or of the best check, and its iteration; None if not
+        iterative.
     values, gains
         Expected value of the profile and gain of a best response, per player.
     recalls
@@ -201,7 +202,7 @@ class Result(RenamedAttributes):
         return (*claims, *(Claim(f"earned by player {p}", value, self.unit, EXACT) for p, value in values))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON, without the strategy. Results of spots begin with EVs and equities at the root."""
+        """Return plain values for JSON, without strategy and history; results of spots also have EVs and equities."""
         facts = {k: v for k, v in self.__dict__.items() if k not in ("strategy", "history")}
         value = "expected value of the profile to player 0; no value of the game is claimed"
         if self.certified:
@@ -243,7 +244,7 @@ class Result(RenamedAttributes):
 def make_result(strategy: Strategy | Solution, quality: Quality, **facts: Any) -> Result:
     """Make the result of a strategy and its quality.
 
-    What `facts` do not say comes from the provenance of the strategy and from its tree.
+    `facts` are fields of `Result`. Missing ones come from the quality, the tree, and the provenance of the strategy.
     """
     provenance, low_high = strategy.provenance, quality.interval
     return Result(

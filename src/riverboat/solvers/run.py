@@ -47,24 +47,24 @@ from riverboat.trees.compile import AnyTree, solver_tree
 # --- best check so far (exploitability may rise by rounding, by sampling, or with some schedules) ---
 
 MAX_MEMORY_BYTES = 16_000_000  # larger tables are stored in an anonymous temporary file
-# They are copied only if a check gains less than a fifth: while a run progresses, the next check is better.
+# Such tables are copied only if a check gains less than a fifth: while a run progresses, the next check is better.
 SLOW_PROGRESS = 0.8
 
 
 class BestCheck:
-    """The average strategy table of the check with the lowest exploitability."""
+    """Copy of the averages of the check with the lowest exploitability, in memory or, if large, in a temporary file."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder  # for large tables; None: the system's temporary folder
-        self.iteration = -1  # of the check; -1 if no table is stored
+        self.iteration = -1  # iteration of the stored check; -1 if no table is stored
         self.quality: Quality | None = None
-        self._last_exploitability = np.inf  # of the last check that was offered
+        self._last_exploitability = np.inf  # exploitability of the last check that was offered
         self._table: Array | None = None
         self._file: IO[bytes] | None = None
         self._dtype: Any = None
 
     def offer(self, quality: Quality, iteration: int, table: Array) -> None:
-        """Store a copy of the averages if no earlier check was as good."""
+        """Store a copy of the averages if no earlier check was as good; large tables only while progress is slow."""
         now, before = quality.exploitability, self._last_exploitability
         self._last_exploitability = now
         if self.quality is not None and now >= self.quality.exploitability:
@@ -74,7 +74,7 @@ class BestCheck:
         self.store(quality, iteration, table)
 
     def store(self, quality: Quality, iteration: int, table: Array) -> None:
-        """Store a copy of the averages. If writing fails nothing is stored: the previous table is overwritten."""
+        """Store a copy of the averages in place of the previous one; if writing fails, none is stored."""
         self.quality, self.iteration = None, -1
         self._write_table(table)
         self.quality, self.iteration, self._dtype = quality, iteration, table.dtype
@@ -171,7 +171,7 @@ def card_abstraction_for(tree: AnyTree, cards: str | CardAbstraction | None) -> 
         raise InputError(f"{tree.name}: card abstractions are for whole hold'em games only")
     game: BoardGame = tree.game
     buckets = abstraction_by_name(cards, game.deck, tuple(game.deals)) if isinstance(cards, str) else cards
-    if buckets.public is None and len(buckets.streets) > tree.streets:  # of a longer game: use its first streets
+    if buckets.public is None and len(buckets.streets) > tree.streets:  # made for a longer game: use its first streets
         streets = buckets.streets[: tree.streets]
         buckets = replace(buckets, streets=streets, deals=tuple(game.deals), stored_fingerprint=None)
     return buckets
@@ -272,10 +272,10 @@ class CFRRun(SolverRun):
         super().iterate(stoppers, callback)
 
     def check_if_due(self, seconds: float, iterations: int) -> None:
-        """Check if due, and store the averages if they are the best so far.
+        """Compute and record the exploitability if a check is due, and store the averages if they are the best so far.
 
-        With card buckets the last strategy is the answer: an earlier one may be better in the full game, but does not
-        solve the abstract game.
+        With card buckets nothing is stored, because the last strategy is the answer: an earlier one may be better in
+        the full game, but does not solve the abstract game.
         """
         if self.iteration >= self._due_iteration:
             quality = self.check()
@@ -331,7 +331,7 @@ class CFRRun(SolverRun):
         self.answer = effective_answer(limits, self._requested_answer, cards=self.solver.cards is not None)
 
     def _answers_with_best(self) -> bool:
-        """Whether the returned strategy is an earlier one: the best check is requested and was not the last."""
+        """Return whether the result is an earlier strategy: the best check is requested, and it was not the last."""
         best, checks = self.best.quality, self.checks()
         return self.answer == BEST and best is not None and bool(checks) and best.exploitability < checks[-1][1]
 
@@ -385,7 +385,7 @@ class CFRRun(SolverRun):
 
 
 class _Checkpoint(NamedTuple):
-    """A stored checkpoint of a run."""
+    """A checkpoint as read from its folder: entries of the manifest, and arrays."""
 
     path: Path
     entries: FileEntries

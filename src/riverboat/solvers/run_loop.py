@@ -44,7 +44,7 @@ class RunProgress(Protocol):
         """Whether the exploitability belongs to this iteration."""
 
     def after(self, iterations: int) -> Self:
-        """Predict the progress after more iterations; unknown fields are None."""
+        """Return the progress as it would be after more iterations, with unchanged time and no checked figures."""
 
 
 P = TypeVar("P", bound=RunProgress)
@@ -55,19 +55,19 @@ AnyStopper: TypeAlias = Callable[[Any], bool]
 
 
 def after_iterations(count: int) -> Callable[[RunProgress], bool]:
-    """Stop at iteration `count`."""
+    """Make a stopper that ends a run at iteration `count`."""
     validation.check_integer("iterations", count)
     return lambda p: p.iteration >= count
 
 
 def after_seconds(seconds: float) -> Callable[[RunProgress], bool]:
-    """Stop after this much time, including checks and checkpoints."""
+    """Make a stopper that ends a run after this much time, which includes checks and checkpoints."""
     validation.check_number("time", seconds)
     return lambda p: p.seconds >= seconds
 
 
 def exploitability_below(exploitability: float) -> Callable[[RunProgress], bool]:
-    """Stop when a check finds at most this exploitability, in the game's unit."""
+    """Make a stopper that ends a run when a check finds at most this exploitability, in the game's unit."""
     validation.check_number("until", exploitability, -math.inf)
     if not 0 < exploitability < math.inf:
         raise InputError(f"until={exploitability:g}: must be a number above zero")
@@ -76,9 +76,9 @@ def exploitability_below(exploitability: float) -> Callable[[RunProgress], bool]
 
 @dataclass(frozen=True)
 class PollingStopper:
-    """A stopper that polls a function and does not depend on the iteration.
+    """Stopper that calls a function without arguments, such as a test whether the user wants to stop.
 
-    `iterations_before_stop` ignores it.
+    It does not depend on the iteration, so `iterations_before_stop` ignores it.
     """
 
     stop: Callable[[], bool]
@@ -88,7 +88,7 @@ class PollingStopper:
 
 
 def iterations_before_stop(now: RunProgress, stops: Iterable[AnyStopper], most: int = UNLIMITED_ITERATIONS) -> int:
-    """Return how many iterations, up to `most`, can run before a stopper on the iteration count applies."""
+    """Return the smallest number of iterations after which a stopper on the iteration count applies, at most `most`."""
     counting = [stop for stop in stops if not isinstance(stop, PollingStopper)]
 
     def is_stopped(count: int) -> bool:
@@ -132,12 +132,12 @@ def step_until(solver: IterativeSolver, is_done: Callable[[], bool], most: int, 
 class RunLoop(ABC, Generic[P]):
     """Common part of all runs. Subclasses define how to step, when to check, and how to save."""
 
-    solver: Any  # what the run steps
+    solver: Any  # solver or trainer that the run steps
     first_chunk: ClassVar[int] = 1
     min_chunk: ClassVar[int] = 1
     chunk_seconds: ClassVar[float] = 0.25
     saves_checkpoints = False
-    seconds: float = 0.0  # of the run so far, over all sessions
+    seconds: float = 0.0  # time of the run so far, over all sessions
     checkpoint_seconds: float = 60.0
     write_error: DiskError | None = None  # why the last checkpoint or line of the log could not be written
 
@@ -168,7 +168,7 @@ class RunLoop(ABC, Generic[P]):
         """Check after a chunk of `iterations` that took `seconds`, if a check is due."""
 
     def save(self) -> object:
-        """Write a checkpoint, if the run has any."""
+        """Write a checkpoint; runs without checkpoints do nothing."""
 
     def iterate(self, stoppers: Iterable[Callable[[P], bool]], callback: Callable[[P], None] | None = None) -> None:
         """Iterate until a stopper applies or the solver is finished.
@@ -184,7 +184,7 @@ class RunLoop(ABC, Generic[P]):
     def _iterate(
         self, thread: StepThread, stops: list[Callable[[P], bool]], callback: Callable[[P], None] | None
     ) -> None:
-        """Iterate, with the steps on a thread of their own."""
+        """Iterate as `iterate` does; `thread` runs the steps."""
         saved_at, chunk = self.seconds, self.first_chunk
         while True:
             now = self.current_progress()
@@ -219,10 +219,10 @@ class RunLoop(ABC, Generic[P]):
 
 
 class StepThread:
-    """A thread that runs steps which an interrupt must not tear; it starts with the first step.
+    """Thread that runs solver steps, so that Ctrl-C does not interrupt a step halfway; it starts with the first step.
 
-    Python interrupts only the main thread. It waits for the step, and raises the interrupt afterwards; a second interrupt
-    is raised at once. Steps that do not come from the main thread run where they are.
+    Python interrupts only the main thread. It waits for the step, and raises KeyboardInterrupt afterwards; a second
+    interrupt is raised at once. Steps that another thread requests run on that thread.
     """
 
     def __enter__(self) -> Self:
@@ -246,7 +246,7 @@ class StepThread:
             self._steps.put(step)
             step.done.wait()  # not join: an interrupted join marks the thread as ended (CPython 3.11, bpo-45274)
         except KeyboardInterrupt:
-            self._steps.put(step)  # it may have come before the first time
+            self._steps.put(step)  # the interrupt may have come before the first put; a finished step is not repeated
             step.done.wait()
             raise
         if step.error is not None:
@@ -254,7 +254,7 @@ class StepThread:
 
 
 class _Step:
-    """A call on another thread, with its end and its error."""
+    """Call that another thread executes: the event `done` is set at its end, `error` is the exception it raised."""
 
     def __init__(self, work: Callable[[], object]) -> None:
         self.work, self.done = work, threading.Event()

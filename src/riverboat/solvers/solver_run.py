@@ -55,7 +55,7 @@ class SolveLimits(NamedTuple):
 
     @property
     def answer(self) -> Answer:
-        """The default strategy to return: the last with a number of iterations, the best check with a target or a time."""
+        """Strategy to return by default: BEST with a target or a time only, LAST with a number of iterations."""
         return BEST if self.iterations is None and (self.until is not None or self.time is not None) else LAST
 
 
@@ -71,8 +71,8 @@ def effective_limits(game: object, method: str, requested: SolveLimits) -> Solve
 def effective_answer(limits: SolveLimits, requested: str | None, *, cards: bool = False) -> Answer:
     """Return which strategy a CFR run returns: the requested one, or the default of its limits.
 
-    With card buckets it is the last: an earlier one may be better in the full game, but does not solve the abstract
-    game.
+    With `cards`, a solve with card buckets, it is the last one: an earlier one may be better in the full game, but does
+    not solve the abstract game.
     """
     if requested not in (None, LAST, BEST):
         raise InputError(f"answer={short_repr(requested)}: must be {LAST!r} or {BEST!r}")
@@ -89,11 +89,11 @@ def effective_answer(limits: SolveLimits, requested: str | None, *, cards: bool 
 
 CHECK_GROWTH = 1.25  # factor between the iterations of two checks
 FIRST_BOARD_CHECK = 16  # iteration of the first check on boards, if there is a target
-NEAR_TARGET = 3.0  # on boards: within this multiple of the target,
-NEAR_TARGET_GROWTH = 1.08  # checks are this factor of iterations apart
+NEAR_TARGET = 3.0  # on boards, an exploitability up to this multiple of the target is near it
+NEAR_TARGET_GROWTH = 1.08  # on boards, factor between the iterations of two checks near the target
 MIN_CHECK_GROWTH = 1.03  # least factor between the iterations of two checks before a target
 UNREACHED_ITERATION = 1 << 62  # an iteration that no run reaches
-STALL_FACTOR, STALL_GAIN, STALL_FIRST = 4, 0.99, 1_000
+STALL_FACTOR, STALL_GAIN, STALL_FIRST = 4, 0.99, 1_000  # see `is_stalled`; earlier checks than STALL_FIRST never stall
 
 Check = tuple[int, float]  # iteration, exploitability
 
@@ -148,7 +148,7 @@ def predict_target_iteration(checks: Sequence[Check], target: float | None) -> i
 
 
 def is_stalled(checks: Sequence[Check]) -> bool:
-    """Return whether four times the iterations gained less than one per cent.
+    """Return whether the last three quarters of the iterations reduced the best exploitability by less than 1 %.
 
     Rounding, or the limits of the schedule, then prevent progress.
     """
@@ -160,10 +160,10 @@ def is_stalled(checks: Sequence[Check]) -> bool:
 
 
 class SolverRun(RunLoop[SolveProgress]):
-    """Common part of CFR and EGT runs: checks, their history and their log."""
+    """Base class of CFR and EGT runs: schedules checks of exploitability and records them in a history and a log."""
 
-    unit: str  # of the figures
-    quality: Quality | None = None  # at the last check
+    unit: str  # unit of values and exploitabilities
+    quality: Quality | None = None  # quality of the strategy at the last check
 
     def __init__(self, log: str | Path | None, check_every: int | None) -> None:
         if check_every is not None and check_every < 1:
@@ -209,24 +209,24 @@ class SolverRun(RunLoop[SolveProgress]):
 
     @abstractmethod
     def _measure(self) -> Quality:
-        """Compute the quality of the strategy now."""
+        """Compute values and exploitability of the strategy that the solver has now."""
 
     @abstractmethod
     def result(self) -> Result:
         """Return the result of the run so far."""
 
     def _make_result(self, strategy: Strategy | Solution, quality: Quality, **facts: Any) -> Result:
-        """Make the result of a strategy with its quality, and with the checks of the run."""
+        """Make the result of a strategy with its quality and the run's history; `facts` are fields of `Result`."""
         counts = {"iterations": self.iteration, "seconds": self.seconds, "unit": self.unit}
         return make_result(strategy, quality, **counts, history=tuple(self.history), **facts)
 
     def check_if_due(self, seconds: float, iterations: int) -> None:
-        """Check if due."""
+        """Compute and record the exploitability if a check is due at this iteration."""
         if self.iteration >= self._due_iteration:
             self.check()
 
     def check(self) -> Quality:
-        """Compute the exploitability now and record it in the history and the log."""
+        """Compute the exploitability now, unless this iteration was checked, and record it in history and log."""
         if self.quality is None or self._checked_at != self.iteration:
             started = clock.perf_counter()
             self.quality = self._measure()
@@ -251,7 +251,7 @@ class SolverRun(RunLoop[SolveProgress]):
 
 
 def run_to_end(run: SolverRun, limits: SolveLimits, callback: Callback | None, stop: Iterable[Stopper]) -> Result:
-    """Run to the end, save, and return the result with whether the target was met.
+    """Run to the end, save, and return the result, which says why the run ended and whether it met the target.
 
     A run ends at the first of its limits and the stoppers in `stop`, or when its solver is finished. If the target is
     the only limit, it also ends by stalling. A KeyboardInterrupt, also one that `callback` raises, saves the run first.

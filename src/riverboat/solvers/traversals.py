@@ -196,7 +196,10 @@ def infoset_rows(tree: Tree) -> tuple[InfosetRows, ...]:
 
 
 def _alias_table(probability: Array) -> tuple[Array, Array]:
-    """Walker's alias table, which samples from a discrete distribution in O(1)."""
+    """Build the alias table of a discrete distribution, for sampling in O(1) (Walker 1977).
+
+    Returns the probability to accept each entry, and the entry to take otherwise. float64, int32 [entries]
+    """
     count = len(probability)
     scaled = probability * (count / probability.sum())
     alias = np.arange(count, dtype=np.int32)
@@ -213,7 +216,7 @@ def _alias_table(probability: Array) -> tuple[Array, Array]:
 
 
 def _child_lists(tree: Tree) -> tuple[Array, Array]:
-    """Return the children of every node, concatenated, and the start of each list."""
+    """Return the start of each node's children in one list, and that list."""
     width, end = tree.nodes.width.astype(np.int64), tree.nodes.end
     first = np.concatenate([[0], np.cumsum(width)[:-1]]).astype(np.int32)
     children = np.zeros(max(int(width.sum()), 1), np.int32)

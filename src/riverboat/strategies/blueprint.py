@@ -36,7 +36,7 @@ from riverboat.strategies.files import CHECKPOINT_PREFIX as CHECKPOINTS
 from riverboat.strategies.files import latest_artifact
 
 ARTIFACT_KIND = "blueprint"
-# Of an unfinished run: the same layout, and the state of the trainer, which readers ignore.
+# Checkpoint of an unfinished run: the layout of a blueprint, and the state of the trainer, which readers ignore.
 CHECKPOINT_KIND = "blueprint checkpoint"
 ARTIFACT_KINDS = (ARTIFACT_KIND, CHECKPOINT_KIND)
 QUANTIZATION_STEPS = 255  # integer units that the probabilities of one decision sum to in compact tables
@@ -62,7 +62,7 @@ class Blueprint:
     cards
         Card abstraction.
     average
-        By street: float32 sums or unsigned units [buckets, actions of the street]
+        Accumulated average strategy by street: float32 sums or unsigned integers. [buckets, actions of the street]
     provenance
         Origin of the strategy: method, iterations and so on.
     cards_path
@@ -80,7 +80,7 @@ class Blueprint:
     menu: ActionMenu | None  # None in limit games
     tree: ActionTree
     cards: CardAbstraction
-    average: tuple[Array, ...]  # by street: float32 sums or unsigned units [buckets, actions of the street]
+    average: tuple[Array, ...]  # by street: float32 sums or unsigned integers [buckets, actions of the street]
     provenance: Mapping[str, Any] = field(default_factory=dict)
     cards_path: Path | None = None  # folder of the card abstraction; None if it is lossless
 
@@ -602,7 +602,7 @@ def _read(folder: Path) -> tuple[Path, FileEntries, ArtifactArrays]:
 
 
 def _artifact_identity(folder: Path) -> tuple[Path, int] | None:
-    """Identify the artifact that is in a folder now, to notice when another one replaces it."""
+    """Return path and inode of the artifact that is in a folder now, to notice when another one replaces it."""
     try:
         path = latest_artifact(folder)
         return path, path.stat().st_ino

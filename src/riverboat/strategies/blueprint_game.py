@@ -40,7 +40,7 @@ class BlueprintSubgame:
     board_parts: tuple[tuple[int, ...], ...]  # cards of each street: buckets may depend on the street a card was dealt
     deals: tuple[int, ...]
     weights: tuple[Array, Array]
-    part: BettingSubtree
+    part: BettingSubtree  # betting after the line, with the blueprint's node of each of its nodes
     spent: tuple[int, int]  # chips that each seat put in before the root
     unit: str = field(default="chips", init=False)
     joiner: str = field(default="-", init=False)
@@ -63,7 +63,7 @@ class BlueprintSubgame:
 
     @property
     def scale(self) -> tuple[str, float]:
-        """Unit of reports and its factor, as in spots."""
+        """Unit of reported values, % of the pot, and its number per chip."""
         return "% of pot", 100.0 / sum(self.spent)
 
     @cached_property
@@ -122,7 +122,7 @@ def check_two_card_game(strategy: Blueprint) -> None:
 
 
 def compile_blueprint(strategy: Blueprint, game: BlueprintSubgame, threads: int) -> tuple[BoardTree, Array]:
-    """Compile a subgame, and expand the blueprint's strategy to a table of sums over hands. float32 [table]"""
+    """Compile a subgame, and expand the blueprint's weights from buckets to a table over hands. float32 [table]"""
     tree = BoardTree(game)
     require_memory(game.name, 4 * tree.table_size)
     table = np.empty(tree.table_size + TABLE_PADDING, np.float32)
@@ -175,7 +175,7 @@ def _buckets(strategy: Blueprint, game: BlueprintSubgame, tree: BoardTree, stree
 
 
 def _table_columns(strategy: Blueprint, game: BlueprintSubgame, tree: BoardTree, street: int, seat: int) -> Array:
-    """Return the column in the blueprint's table of each action of a seat on a street, in our order. int32 [actions]"""
+    """Return the blueprint's column of each action of a seat on a street, in the board tree's order. int32 [actions]"""
     forest = tree.forest
     low, high = forest.first[street : street + 2].tolist()
     decisions = low + np.flatnonzero(forest.actor[low:high] == seat)

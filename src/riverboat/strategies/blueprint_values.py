@@ -4,9 +4,9 @@
     values.self_play[1]                # EV of each of the dealer's hands if both players follow the blueprint
     values.best_response[1]            # EV of each of the dealer's hands by a best response to the blueprint
 
-The subgame is evaluated on every runout, in the blueprint's menu, with all hands of both players. The blueprint becomes a
-`Solution` (`blueprint_solution`), which all reports on solutions accept. Where the table would be too large, as on most
-flops, one street is traversed at a time, with a separate subgame for each card.
+The subgame is evaluated on every runout, in the blueprint's menu, with all hands of both players. The blueprint becomes
+a `Solution` (`blueprint_solution`), which all reports on solutions accept. Where the table would be too large, as on
+most flops, one street is traversed at a time, with a separate subgame for each card.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from riverboat.strategies.solution import Solution
 from riverboat.trees.deals import cards_of, enumerate_deals
 
 Ranges: TypeAlias = Sequence[Range | Array]
-MIN_RANGE_SHARE = 1e-6  # compatible opponent weight below this share of the range is lost in float32 rounding
+MIN_RANGE_SHARE = 1e-6  # smaller shares of the opponent's range are lost in float32 rounding: EVs are NaN
 MAX_TABLE_BYTES = 1 << 30  # largest table that is evaluated at once
-NANOSECONDS_PER_ENTRY = 10.0  # measured: to write a table entry and traverse it four times
+NANOSECONDS_PER_ENTRY = 10.0  # measured time to write a table entry and traverse it four times
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class BlueprintValues:
         return np.where(self.opponent_weight > 0, self.best_response * self.opponent_weight, 0.0)
 
     def net_values(self, values: Array) -> Array:
-        """Convert EVs to chips won over the whole hand: subtract the chips put in before the line."""
+        """Convert EVs to chips won over the whole hand: subtract the chips that each seat put in before the line."""
         net: Array = values - np.array(self.spent, float)[:, None]
         return net
 
@@ -137,9 +137,9 @@ def blueprint_values(
 def blueprint_solution(
     strategy: Blueprint, line: str, board: Cards = (), ranges: Ranges | None = None, threads: int = 1
 ) -> Solution:
-    """Return the strategy of a blueprint from a line on as a `Solution`.
+    """Expand a blueprint's strategy from a line on to all hands and later boards, as a `Solution`.
 
-    Lines of the solution are relative to it, such as `c-r600/8h-c`.
+    Lines of the solution start at that line, such as `c-r600/8h-c`. `ranges` (oop first) replace the blueprint's own.
     """
     check_threads(threads)
     _, game = _subgame_at_line(strategy, line, board, ranges)
@@ -202,7 +202,7 @@ class _ValueTraversal:
         return self._street_values(node, game)
 
     def _whole_game_values(self, game: BlueprintSubgame) -> Array:
-        """Evaluate all streets on all boards at once."""
+        """Evaluate the subgame with one table of all its streets and boards."""
         tree, table = compile_blueprint(self.strategy, game, self.threads)
         out = np.zeros((2, 2, NUM_HANDS))
 
@@ -217,7 +217,7 @@ class _ValueTraversal:
         return out
 
     def _street_values(self, root: int, game: BlueprintSubgame) -> Array:
-        """Evaluate one street, with a separate subgame after each card."""
+        """Evaluate the first street only, with values at its leaves from a separate subgame for each next card."""
         tree, street = self.strategy.tree, len(game.board_parts)
         reach: dict[int, Array] = {root: np.stack(game.weights)}
         strategy: dict[int, Array] = {}
@@ -251,9 +251,9 @@ class _ValueTraversal:
         return values[root]
 
     def _leaf_values(self, game: BlueprintSubgame, leaves: list[int], reach: dict[int, Array]) -> dict[int, Array]:
-        """Return values at the leaves of a street: the mean over the next cards.
+        """Return values at the leaves of a street, by node: the mean over the next cards.
 
-        Suit isomorphism leaves one card per class to evaluate.
+        Of cards that are equal by suit isomorphism, only one is evaluated.
         """
         tree, count = self.strategy.tree, game.deals[0]
         deals = enumerate_deals(replace(game, deals=(count,)))
@@ -308,7 +308,11 @@ def seat_values_table(values: BlueprintValues) -> ReportTable:
 
 
 def hand_values(node_values: BlueprintValues, cards: Cards, seat: int) -> dict[str, Any]:
-    """Return the values of one hand of a seat as a dictionary; its reach may be zero."""
+    """Return the weight and the EVs of one hand of a seat as a dictionary for JSON.
+
+    Keys: hand, player, line, board, weight (its reach, which may be zero), ev (self-play) and best (best response).
+    Raises `InputError` for a hand that is blocked or has no compatible hand of the opponent.
+    """
     index = hand_index(*as_hand(cards))
     ev, best = (none_if_nan(values[seat, index]) for values in (node_values.self_play, node_values.best_response))
     if best is None:

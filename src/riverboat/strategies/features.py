@@ -79,9 +79,10 @@ _MADE_LEVEL = np.array([len(MADE_HANDS) - 1 - k for k in range(len(MADE_HANDS))]
 def hand_features(
     holes: Array, boards: Array, requested: Collection[str] | None = None, deck: Deck = FULL_DECK
 ) -> dict[str, Array]:
-    """Compute the features of n hands, each on its own board; all boards have the same number of cards, 0 or 3 to 5.
+    """Compute the hand and board features of n hands, each on its own board. uint8 [n, 2], uint8 [n, cards]
 
-    uint8 [n, 2], uint8 [n, cards] -> float64 [n] each
+    Returns float64 [n] by name of a feature, for the `requested` names or for all. All boards have the same number of
+    cards, 0 or 3 to 5.
     """
     n, num_cards = boards.shape
     cards = np.sort(holes.astype(np.int64), axis=1)
@@ -137,7 +138,7 @@ def _board_features(cards: Array, low: Array, high: Array, suits: Array, boards:
 
 
 def _hand_strength(cards: Array, boards: Array, deck: Deck) -> Array:
-    """Return the share of all hands that each hand beats on its board, ties counting half. Each board is ranked once."""
+    """Return the share of all hands that each hand beats on its board; ties count half. Each board is ranked once."""
     if not boards.shape[1]:
         low, high = cards[:, 0] >> 2, cards[:, 1] >> 2
         # Before the flop: pairs, then the higher card, then the lower, as shares of the 169 classes by combos.
@@ -160,7 +161,10 @@ def _hand_strength(cards: Array, boards: Array, deck: Deck) -> Array:
 
 
 def situation_features(rules: PokerRules, states: Array) -> dict[str, Array]:
-    """Compute the features of n betting states. int64 [n, FIELDS] -> float64 [n] each"""
+    """Compute the situation features of n betting states, for the seat to act. int64 [n, FIELDS]
+
+    Returns float64 [n] by name of a feature.
+    """
     s = CompactBettingState(*states.T)  # fields are columns
     turn, led = states[:, 2], states[:, 9]
     price, _, _ = call_and_raise_bounds(rules, states).T

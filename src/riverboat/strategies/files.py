@@ -85,8 +85,8 @@ def game_entries(game: Game, tree: AnyTree) -> tuple[dict[str, Any], dict[str, s
 def rebuild_game(folder: Path, entries: FileEntries, game: Game | None = None) -> tuple[Game, AnyTree]:
     """Rebuild the game of an artifact and its tree; raise `InputError` if the tree differs from the solved one.
 
-    Reading a folder never runs code: the name of a game in it is one of the built-in games, or a game file in the folder.
-    Callers pass any other game as `game`.
+    Reading a folder never runs code: the name of a game in it is one of the built-in games, or a game file in the
+    folder. Callers pass any other game as `game`.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def rebuild_game(folder: Path, entries: FileEntries, game: Game | None = None) -
 
 
 def _read_values(entries: FileEntries) -> dict[str, float]:
-    """Read the values of continuation games; older folders list them by the dice of Bluff."""
+    """Read the values of the smaller games that end a game, by name; older folders list them by the dice of Bluff."""
     if isinstance(entries["values"], list):
         return {f"bluff:{a:.0f},{b:.0f}": value for a, b, value in entries.number_rows("values", 3)}
     table = entries.table("values")

@@ -3,8 +3,9 @@
 A strategy for a no-limit game with few bet sizes is played in the game with all of them. The player tracks its node in
 the small tree. A mapping of `riverboat.abstraction.actions.translation` translates the opponent's off-tree bets, the
 player's own actions are scaled to the real pot, and both advance the node. A randomized mapping leads to several nodes:
-the player's belief is a weight for each node and hand, the probability of its own translations and actions so far. Mixing
-the small strategy by belief gives the exact behavior strategy, not a sample, so that best responses to it are exact.
+the player's belief is a weight for each node and hand, the probability of its own translations and actions so far.
+Mixing the small strategy by belief gives the exact behavior strategy, not a sample, so that best responses to it are
+exact.
 
 Where the small game has no reply the player calls: a bet translated to a check has ended the round there, and a bet
 translated to all-in has ended all betting. When a public card is dealt, open betting in the small tree is closed by
@@ -33,14 +34,17 @@ ActionSizes: TypeAlias = tuple[PotFraction | None, ...]
 
 
 def translate(strategy: Strategy, tree: PublicTree, mapping: str = "rand-pshar", tie: TieRule = "high") -> Strategy:
-    """Translate both players' strategies for a small tree to behavior strategies of the full tree."""
+    """Translate a strategy profile of a small game to behavior strategies of the full `tree` by action translation.
+
+    `tie` is the neighbor to which a deterministic mapping translates a bet exactly at its threshold.
+    """
     return translate_many(strategy, tree, [mapping], tie)[mapping]
 
 
 def translate_many(
     strategy: Strategy, tree: PublicTree, mappings: Sequence[str] = tuple(TRANSLATION_MAPPINGS), tie: TieRule = "high"
 ) -> dict[str, Strategy]:
-    """Translate a strategy by several mappings in one traversal."""
+    """Translate a strategy profile as `translate`, by several mappings in one traversal; return a strategy for each."""
     for mapping in mappings:
         check_name("mapping", mapping, TRANSLATION_MAPPINGS)
     small = strategy.tree
@@ -59,15 +63,15 @@ def translate_many(
 
 @dataclass(frozen=True)
 class _SmallTreeNode:
-    """Node of the small tree."""
+    """Node of the small tree, with the sizes of its actions."""
 
     actor: int
-    sizes: ActionSizes  # of the actions at a decision
+    sizes: ActionSizes  # size of each action at a decision; None for a fold
     children: tuple[int, ...]
 
 
 def _small_tree_nodes(tree: PublicTree) -> list[_SmallTreeNode]:
-    """List all nodes of a small tree; the traversal follows its public states, which know the pot."""
+    """List all nodes of a small tree by index; action sizes come from its public states, which know the pot."""
     by_number: dict[int, _SmallTreeNode] = {}
     stack: list[tuple[int, PublicState]] = [(0, tree.game.root())]
     while stack:
@@ -93,7 +97,7 @@ class _TranslationTraversal:
     translations: dict[tuple[ActionSizes, PotFraction], list[tuple[int, Array]]] = field(default_factory=dict)
 
     def run(self) -> None:
-        """Fill the player's rows with reach probability times strategy."""
+        """Traverse the full tree and fill the player's rows with reach probability times strategy, not normalized."""
         root_weight = np.ones((len(self.mappings), self.tree.hand_counts[self.player]))
         stack: list[tuple[int, PublicState, Belief]] = [(0, self.tree.game.root(), {0: root_weight})]
         while stack:
@@ -112,7 +116,7 @@ class _TranslationTraversal:
                     stack.append((child, state.child(k), child_beliefs[k]))
 
     def _advance_chance(self, node: int, belief: Belief) -> list[Belief]:
-        """Advance the belief over a public card: every node moves to its child for the same card."""
+        """Return the belief after each public card: nodes move on to that card, after calls if betting is open."""
         child_beliefs: list[Belief] = [{} for _ in self.tree.labels(node)]
         for small, weight in belief.items():
             while (small_node := self.small_nodes[small]).actor >= 0:
@@ -129,7 +133,10 @@ class _TranslationTraversal:
         return child_beliefs
 
     def _advance_own_move(self, node: int, state: PublicState, belief: Belief) -> list[Belief]:
-        """Advance the belief over the player's own action: the small strategy's action, scaled to the real pot."""
+        """Return the belief after each own action, and add its weights to the player's rows.
+
+        An action of the small strategy becomes the real action of the nearest size, as a fraction of the real pot.
+        """
         menu = translation.action_sizes(state)
         call = menu.index(translation.CALL_SIZE)
         child_beliefs: list[Belief] = [{} for _ in menu]
@@ -150,7 +157,7 @@ class _TranslationTraversal:
         return child_beliefs
 
     def _advance_opponent_move(self, state: PublicState, belief: Belief) -> list[Belief]:
-        """Advance the belief over the opponent's translated action. A fold ends the hand and needs no translation."""
+        """Return the belief after each action of the opponent, by translation. A fold ends the hand and needs none."""
         sizes = translation.action_sizes(state)
         child_beliefs: list[Belief] = [{} for _ in sizes]
         for child_belief, size in zip(child_beliefs, sizes, strict=True):
@@ -168,7 +175,7 @@ class _TranslationTraversal:
         return child_beliefs
 
     def _translation_probabilities(self, menu: ActionSizes, bet: PotFraction) -> list[tuple[int, Array]]:
-        """Return the probability that a bet is translated to each action of the menu. float64 [mappings, 1] by action"""
+        """Return the menu's actions that a bet may translate to: index, and float64 [mappings, 1] probabilities."""
         if (menu, bet) not in self.translations:
             table = np.zeros((len(menu), len(self.mappings), 1))
             for m, mapping in enumerate(self.mappings):
@@ -186,7 +193,7 @@ def _add_weight(belief: Belief, at: int, weight: Array) -> None:
 
 
 def lift_cards(strategy: Strategy, abstraction: BucketedGame, tree: PublicTree) -> Strategy:
-    """Lift a strategy of a bucketed game to the full game: every hand plays the strategy of its bucket."""
+    """Lift a strategy of a bucketed game to the full game `tree`: every hand plays the strategy of its bucket."""
     table = np.array(Strategy.uniform(tree).probabilities)
     stack: list[tuple[int, tuple[str, ...], tuple[str, ...]]] = [(0, (), ())]
     while stack:

@@ -1,4 +1,4 @@
-"""`StrategyMapping`: what all stored strategies have in common, whichever tree they belong to."""
+"""`StrategyMapping`: base class of all stored strategies, a mapping from decisions to what is played there."""
 
 from __future__ import annotations
 
@@ -57,19 +57,19 @@ class StrategyMapping(Mapping[str, V]):
 
     @abstractmethod
     def _find(self, key: str) -> V:
-        """Return what is played at a decision; raise InputError if the game does not have it."""
+        """Return the value of the decision with a name; raise `InputError` if the game does not have it."""
 
     @abstractmethod
     def _entries(self) -> Iterator[tuple[str, V]]:
-        """Yield all decisions with what is played there, without a look-up by name."""
+        """Yield the name and the value of every decision, without looking names up."""
 
     def items(self) -> ItemsView[str, V]:
-        """Return a view of all decisions with what is played there."""
+        """Return a view of all pairs of a decision's name and its value."""
         return _Entries(self)
 
 
 class _Entries(ItemsView[str, V]):
-    """Items view that does not look up each name."""
+    """Items view that iterates over `_entries` instead of looking up each name."""
 
     def __init__(self, strategy: StrategyMapping[V]) -> None:
         super().__init__(strategy)

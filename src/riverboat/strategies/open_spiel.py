@@ -1,7 +1,7 @@
 """Convert strategies to OpenSpiel policies and back.
 
-Trees of `open_spiel:` games are converted directly. Some built-in games are also in OpenSpiel. For those, both trees are
-traversed in step, and every payoff, chance probability and information set is compared: a difference in the rules
+Trees of `open_spiel:` games are converted directly. Some built-in games are also in OpenSpiel. For those, both trees
+are traversed in step, and every payoff, chance probability and information set is compared: a difference in the rules
 raises an error and never gives a wrong policy.
 
 Games with simultaneous actions are turn-based here, and so is the game of the policy.
@@ -61,7 +61,7 @@ _LABEL_MAPS: dict[tuple[str, str], LabelMap] = {
 
 
 class _InfosetLocation(NamedTuple):
-    """A history of one of our information sets in OpenSpiel's game."""
+    """OpenSpiel's state at the first history of one of our information sets, and its numbers of our actions."""
 
     state: Any  # pyspiel.State
     actions: list[int]  # OpenSpiel's action numbers, in the order of our actions
@@ -115,7 +115,7 @@ def _policy_row(tree: Tree, policy: Any, location: _InfosetLocation) -> Array:
 
 
 def _open_spiel_game(tree: Tree) -> Any:
-    """Return the pyspiel game that should have the rules of a tree."""
+    """Return the pyspiel game that should have the rules of a tree; `_match_trees` verifies it."""
     pyspiel = import_pyspiel()
     if tree.name.startswith(PREFIX):
         return load_open_spiel_game(tree.name.removeprefix(PREFIX)).game
@@ -184,7 +184,7 @@ def _label_map(tree: Tree, game: Any) -> LabelMap | None:
 
 
 def _match_trees(tree: HistoryTree, game: Any, translate: LabelMap | None) -> list[_InfosetLocation]:
-    """Traverse both trees in step and return the location of each of our information sets, by its index."""
+    """Traverse both trees in lockstep, check that they agree, and locate each of our information sets, by its index."""
     payoffs, chance = tree.payoffs.tolist(), tree.chance.tolist()
     locations: list[_InfosetLocation] = []
     names: list[str] = []  # OpenSpiel's names, by our index
@@ -197,7 +197,7 @@ def _match_trees(tree: HistoryTree, game: Any, translate: LabelMap | None) -> li
             )
 
     def match(state: Any, moves: tuple[str, ...]) -> list[int]:
-        """Return OpenSpiel's numbers of our actions."""
+        """Return OpenSpiel's numbers of the actions `moves`, in our order; raise `InputError` if the actions differ."""
         legal: list[int] = state.legal_actions()
         player = state.current_player()
         labels = [state.action_to_string(player, action).removeprefix(f"player={player} move=") for action in legal]

@@ -106,7 +106,7 @@ POSTPROCESSING_METHODS = {
     "new": "Tartanian7's: fold above a share, such as 0.2, else the most likely of fold, call and all bets, then of bets",
 }
 DEFAULT_SHARES = {"threshold": 0.15, "new": FOLD_THRESHOLD}  # used if no share is given
-MAX_RESULT_BYTES = 8 << 30  # of one `StrategyBatch`
+MAX_RESULT_BYTES = 8 << 30  # largest `StrategyBatch`
 _METHOD_CODES = {
     "none": post_kernels.NO_PROCESSING,
     "purify": post_kernels.PURIFY,
@@ -146,8 +146,8 @@ class PolicyDecisions:
     rows: Array  # float64 [n, columns]: post-processed probabilities
     moves: Array  # int32 [n, columns]: the real action of each column
     node: Array  # int32 [n]: the tree's decision that the line is translated to; -1: off the tree
-    # int8 [n]: 1 if the menu has no reply to a raise, and the previous decision is used again without raising; 2 if a small
-    # raise is translated to a call, which ends the round in the tree: `node` is after that call
+    # int8 [n]: ON_TREE (0); BEYOND_MENU (1): the menu has no further raise, so the previous decision is used again
+    # without raising; READ_AS_CALL (2): a small raise is translated to a call that ends the round, `node` is after it
     tree_status: Array
 
 
@@ -166,13 +166,13 @@ class BlueprintPolicy:
     post
         One of POSTPROCESSING_METHODS.
     share
-        Ε of `threshold`, fold threshold of `new`
+        Threshold ε of `threshold`, or fold threshold of `new`; None: the default of the method.
     spare_first
         Whether a player's first decision of a hand is not post-processed; None: the default of the method.
     seed
         Seed of its random choices.
     cache
-        Cache of the hands of boards.
+        Cache of the unblocked hands of boards and their buckets.
 
     Raises
     ------
@@ -276,7 +276,7 @@ class BlueprintPolicy:
         return self._follow_lines(observations).node
 
     def _follow_lines(self, observations: kernels.ObservationArrays) -> kernels.TablePositions:
-        """Return the real states and tree positions of observations."""
+        """Follow the lines of observations; return their real betting states and their positions in the tree."""
         n = len(observations.length)
         columns = (np.empty(n, dtype) for dtype in (np.int32, np.int8, np.int32))
         positions = kernels.TablePositions(np.empty((n, STATE_FIELDS), np.int64), *columns)
@@ -332,9 +332,9 @@ class BlueprintPolicy:
         return out
 
     def tree_strategy(self) -> Blueprint:
-        """Return the post-processed strategy on the tree, where no bet needs translation.
+        """Return the blueprint with post-processed probabilities, for play within its own tree, without translation.
 
-        A seat that has not acted before on the path to a node is spared if its first action is not post-processed.
+        If first actions are not post-processed (`spare_first`), nor are decisions of a seat that has not acted before.
         """
         if self.post == "none":
             return self.strategy
@@ -352,7 +352,7 @@ class BlueprintPolicy:
     def _prepare_query(
         self, public_states: PublicStates, seats: Array, draw: Array | None
     ) -> tuple[kernels.PublicQuery, kernels.PublicQueryResult, kernels.BeliefWorkspace]:
-        """Return the query without hands, the actions at its public states, and a workspace for all its translations."""
+        """Return a query without hands, the actions at its public states, and a workspace of sufficient size."""
         if public_states.rules is not self.rules and public_states.rules != self.rules:
             raise InputError(f"public states of {public_states.rules.name!r}: this policy plays {self.rules.name!r}")
         _ = public_states.states  # raises on illegal lines
@@ -377,7 +377,7 @@ class BlueprintPolicy:
     def _run_query(
         self, query: kernels.PublicQuery, workspace: kernels.BeliefWorkspace, result: kernels.PublicQueryResult
     ) -> None:
-        """Fill in the result in batches of public states."""
+        """Run the query with all hands, in batches of public states, and fill in the result."""
         n = len(query.length)
         for begin in range(0, n, _BATCH_SIZE):
             part = slice(begin, min(begin + _BATCH_SIZE, n))

@@ -5,8 +5,8 @@ Small probabilities are often artifacts of an abstraction or an unfinished run. 
 often enough, else chooses among fold, call and the sum of all bets, and only then among the bets (Brown, Ganzfried &
 Sandholm 2015): many small bets together may outweigh a call that is larger than each of them.
 
-A rule is a function from rows to rows, float [..., actions]; rows are nonnegative and sum to one. `apply_rule` applies it
-to a whole strategy.
+A rule is a function from rows to rows, float [..., actions]; rows are nonnegative and sum to one. `apply_rule` applies
+it to a whole strategy.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ def tartanian7(
 ) -> Array:
     """Fold above the fold threshold; otherwise purify among fold, call and all bets, then among the bets.
 
-    With `epsilon` both choices are thresholded instead of purified. Labels are as in the ACPC protocol: `f` and `c`; every
-    other label is a bet.
+    With `epsilon` both choices are thresholded instead of purified. Labels are as in the ACPC protocol: `f` and `c`;
+    every other label is a bet.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def apply_rule(
 
 
 def _first_decisions(tree: PublicTree | HistoryTree) -> set[int]:
-    """Return the nodes where their player has not acted before; in a history tree, the first of each information set."""
+    """Return the decisions on whose path the same player has not acted; in a history tree, one per information set."""
     if isinstance(tree, HistoryTree):
         roots = [tree.treeplex(player) for player in range(tree.players)]
         return {int(node) for plex in roots for node in tree.first_node[plex.infosets[plex.parent == 0]]}

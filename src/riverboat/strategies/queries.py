@@ -55,7 +55,7 @@ class StrategyQueryResult:
     ranges
         float64 [hands]: deal probability times the probability of the player's own actions.
     hands
-        Of each player.
+        Names of each player's hands.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class StrategyQueryResult:
     moves: tuple[str, ...]
     probabilities: Array  # float64 [hands of the actor, actions]
     ranges: tuple[Array, Array]  # float64 [hands]: deal probability times the probability of the player's own actions
-    hands: tuple[HandNames, HandNames]  # of each player
+    hands: tuple[HandNames, HandNames]  # names of each player's hands
 
     def row(self, hand: str) -> dict[str, float]:
         """Return the action probabilities of one hand.

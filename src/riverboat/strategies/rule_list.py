@@ -46,13 +46,13 @@ class DecisionFeature:
     effort: float = 1.0  # a person's effort for a test, relative to a flag
 
     def format_value(self, value: float) -> str:
-        """Format a threshold."""
+        """Format a threshold of the feature: the name of a level, a percentage for shares, or a number."""
         if self.kind in (LEVEL, CHOICE):
             return self.levels[int(value)]
         return f"{100 * value:.10g}%" if self.kind == SHARE else f"{value:.10g}"
 
     def parse_value(self, text: str) -> float:
-        """Parse a threshold."""
+        """Parse a threshold of the feature, as `format_value` writes it; raise `InputError` if it is invalid."""
         if self.kind in (LEVEL, CHOICE):
             check_name(f"level of {self.name}", text, self.levels)
             return float(self.levels.index(text))
@@ -67,14 +67,14 @@ class DecisionFeature:
 
 
 class FeatureCondition(NamedTuple):
-    """A test: feature at or above a value, or equal to it for a choice; `wanted=False` negates it."""
+    """Condition of a rule: a feature is at or above a value, or equals it for a choice; `wanted=False` negates it."""
 
     feature: DecisionFeature
     value: float = 0.5
     wanted: bool = True
 
     def holds(self, columns: FeatureColumns) -> Array:
-        """Return the decisions where the condition holds. bool [n]"""
+        """Return whether the condition holds at each decision. bool [n]"""
         x = columns[self.feature.name]
         true = (x == self.value) if self.feature.kind == CHOICE else (x >= self.value)
         result: Array = true == self.wanted
@@ -92,8 +92,8 @@ class RuleAction(NamedTuple):
     """An action of a rule, independent of its label in a game."""
 
     kind: str
-    size: float = 0.0  # of a raise: fraction of the pot after a call; 0: the smallest or only raise, infinity: all-in
-    label: str = ""  # of an action that is not fold, call or raise
+    size: float = 0.0  # size of a raise in pots after a call; 0: the smallest or only raise, infinity: all-in
+    label: str = ""  # name of an action other than fold, call and raise
 
     def __str__(self) -> str:
         if self.kind != RAISE:
@@ -159,7 +159,10 @@ class RuleList:
         return numbers, num_tests
 
     def action_mixes(self, moves: Sequence[RuleAction]) -> Array:
-        """Return the rules' probabilities over given actions. float64 [rules, actions]"""
+        """Return each rule's probabilities of the actions `moves`. float64 [rules, actions]
+
+        An action that is not in `moves` counts as the raise nearest in size, or as a call.
+        """
         out = np.zeros((len(self.rules), len(moves)))
         for number, rule in enumerate(self.rules):
             for move, p in rule.mix:
@@ -167,7 +170,10 @@ class RuleList:
         return out
 
     def action_probabilities(self, columns: FeatureColumns, moves: Sequence[RuleAction], possible: Array) -> Array:
-        """Return action probabilities at n decisions. bool [n, actions] -> float64 [n, actions]"""
+        """Return action probabilities at n decisions from their features. float64 [n, actions]
+
+        `possible` marks the legal actions at each decision, bool [n, actions]; illegal ones are replaced.
+        """
         mixes = self.action_mixes(moves)[self.deciding_rules(columns, len(possible))]
         return replace_illegal_moves(mixes, moves, possible)
 
@@ -178,7 +184,7 @@ class RuleList:
 
     @staticmethod
     def parse(text: str, features: Iterable[DecisionFeature]) -> RuleList:
-        """Parse a rule list."""
+        """Parse a rule list whose conditions may test the given features; errors name the line."""
         features_by_name = {feature.name: feature for feature in features}
         rules: list[DecisionRule] = []
         for number, line in enumerate(text.splitlines(), start=1):
@@ -255,7 +261,7 @@ def parse_move(text: str) -> RuleAction:
 
 
 def _nearest_column(move: RuleAction, moves: Sequence[RuleAction]) -> int:
-    """Return the index of an action, or of the raise nearest in size."""
+    """Return the index of an action in `moves`; if it is missing, of the raise nearest in size, or of the call."""
     if move in moves:
         return moves.index(move)
     raises = [k for k, other in enumerate(moves) if other.kind == RAISE]
@@ -268,7 +274,7 @@ def _nearest_column(move: RuleAction, moves: Sequence[RuleAction]) -> int:
 
 
 def _size_distance(one: RuleAction, other: RuleAction) -> float:
-    """Return the distance of the sizes of two raises, as a ratio; all-in is a very large size."""
+    """Return the absolute difference of the logarithms of two raise sizes; all-in is a very large size."""
     logarithms = [float(np.log(min(max(move.size, 1e-3), 1e3))) for move in (one, other)]
     return abs(logarithms[0] - logarithms[1])
 
@@ -276,7 +282,8 @@ def _size_distance(one: RuleAction, other: RuleAction) -> float:
 def replace_illegal_moves(mix: Array, moves: Sequence[RuleAction], possible: Array) -> Array:
     """Move the probability of illegal actions to legal ones. float64 [n, actions] -> float64 [n, actions]
 
-    A fold becomes a check, a raise the raise nearest in size or a call, and other actions are spread over all legal ones.
+    A fold becomes a check, and a raise the raise nearest in size or a call. The probability of other actions is shared
+    by the legal ones in proportion to theirs, or equally. `possible` marks the legal actions, bool [n, actions].
     """
     out = np.where(possible, mix, 0.0)
     calls = [k for k, move in enumerate(moves) if move.kind == CALL]

@@ -36,7 +36,7 @@ SHIPPED_STEPS = 63  # integer units of probabilities: 255 would make the wheel a
 
 @dataclass(frozen=True)
 class ShippedBlueprint:
-    """Result of shipping a blueprint: the folder and its size."""
+    """Result of `ship_blueprint`: the folder, and its size in bytes."""
 
     folder: Path
     bytes: int  # uncompressed
@@ -51,7 +51,10 @@ class ShippedBlueprint:
 
 
 def without_late_labels(cards: CardAbstraction) -> CardAbstraction:
-    """Return the card abstraction without turn and river labels; a lossless one is returned as it is."""
+    """Return the card abstraction without stored turn and river labels; those buckets are then computed on demand.
+
+    A lossless abstraction is returned as it is.
+    """
     if not any(street.labels.size or street.computed for street in cards.streets):
         return cards
     if cards.public is not None or cards.deck != FULL_DECK or len(cards.streets) != len(STREETS):
@@ -79,9 +82,9 @@ def _computed_street(cards: CardAbstraction, street: int) -> StreetBuckets:
 
 
 def ship_blueprint(blueprint: str | Path | Blueprint, out: str | Path, steps: int = SHIPPED_STEPS) -> ShippedBlueprint:
-    """Write the blueprint of a run or a strategy in compact form, into a new folder.
+    """Write a blueprint, or the one in the folder of a run or strategy, in compact form to the new folder `out`.
 
-    Probabilities are rounded to multiples of 1 / `steps`, each by less than one unit.
+    Probabilities are rounded to multiples of 1 / `steps`; each changes by less than 1 / `steps`.
     """
     if not 1 <= steps <= QUANTIZATION_STEPS:
         raise InputError(f"steps={steps}: units that probabilities are rounded to, must be 1 to {QUANTIZATION_STEPS}")
@@ -117,5 +120,5 @@ def ship_blueprint(blueprint: str | Path | Blueprint, out: str | Path, steps: in
 
 
 def zipped_size(path: Path) -> int:
-    """Return the compressed size of a file, as in a wheel."""
+    """Return the size of a file in bytes after compression by zlib, as in a wheel."""
     return len(zlib.compress(path.read_bytes()))

@@ -276,6 +276,8 @@ class Solution(RenamedAttributes, StrategyMapping["SolutionNode"]):
     def expected_value(self, player: int, *, respond: bool = False) -> float:
         """Return a player's expected value at the root, in chips.
 
+        Both players follow the solution, which is an average strategy.
+
         Parameters
         ----------
         player
@@ -287,7 +289,7 @@ class Solution(RenamedAttributes, StrategyMapping["SolutionNode"]):
         return self.engine.expected_value(player, respond=respond)
 
     def check_complete(self) -> None:
-        """Check that the strategy of the gadget is known if the game has a gadget."""
+        """Raise `InputError` if the strategy of the game's root gadget is unknown, so that EVs cannot be computed."""
         if self.root is None and getattr(self.tree.game, "gadget", None) is not None:
             raise InputError(
                 f"{self.tree.name}: the table lacks the strategy of its gadget, so expected values are unknown"
@@ -391,9 +393,7 @@ class SolutionNode(RenamedAttributes):
 
     @cached_property
     def tree_boards(self) -> tuple[list[int], list[Array]]:
-        """Return the boards of the tree along the line, and for each the suit relabeling that maps real hands to its
-        hands.
-        """
+        """Indices of the tree's boards along the line, and for each the map from real hands to hands of that board."""
         return self.tree.deals.locate(self.dealt_cards)
 
     @property
@@ -412,7 +412,7 @@ class SolutionNode(RenamedAttributes):
         return self.tree.betting.path(self.betting_node)
 
     def _rows_to_hands(self, rows: Array, street: int, player: int, missing: float) -> Array:
-        """Map values of the rows of a street's board to hands. float64 [..., 1326]"""
+        """Map values of rows of a street's board to hands; hands without a row get `missing`. float64 [..., 1326]"""
         boards, maps = self.tree_boards
         row = self.tree.row_of[boards[street], player][maps[street]]
         out = np.full((*rows.shape[:-1], NUM_HANDS), missing)
@@ -455,7 +455,7 @@ class SolutionNode(RenamedAttributes):
         return self._reach_at(self.betting_node)
 
     def _reach_at(self, place: int) -> tuple[Array, Array]:
-        """Return the reach at a node on the path, of hands that this node's board does not block."""
+        """Return both players' reach at a betting node on the path, for hands that this node's board does not block."""
         betting, weights = self.tree.betting, list(self.root_weights)
         for node, child in pairwise(self.path[: self.path.index(place) + 1]):
             actor = int(betting.actor[node])
@@ -487,7 +487,7 @@ class SolutionNode(RenamedAttributes):
 
     @cached_property
     def pair_weights(self) -> tuple[float, float]:
-        """Weight of the pairs of hands that reach this node, and of all pairs that its board does not block."""
+        """Total weight of the pairs of hands that reach this node, and of all pairs that its board does not block."""
         first, second = self.root_weights
         return float(self.reach[0] @ self.compatible_weight(0)), float(first @ compatible_weights(second))
 
@@ -497,14 +497,14 @@ class SolutionNode(RenamedAttributes):
         return self.pair_weights[0] / max(self.pair_weights[1], 1e-300)
 
     def _values(self, player: int) -> Array:
-        """Return EVs of a player's hands, then after each action; computed once. float64 [1 + actions, 1326]"""
+        """Return a player's EVs by hand: first at this node, then after each action. float64 [1 + actions, 1326]"""
         cached: dict[int, Array] = self.__dict__.setdefault("_walks", {})
         if player not in cached:
             cached[player] = self._compute_values(player)
         return cached[player]
 
     def _compute_values(self, player: int, *, respond: bool = False, opponent_range: Array | None = None) -> Array:
-        """Compute EVs of a player's hands, then after each action. float64 [1 + actions, 1326]
+        """Compute a player's EVs by hand: first at this node, then after each action. float64 [1 + actions, 1326]
 
         With `respond`, the player plays a best response, against `opponent_range` if one is given.
         """

@@ -17,7 +17,7 @@ from riverboat.trees.history import HistoryTree
 from riverboat.trees.public import Infoset, PublicTree
 
 Tree: TypeAlias = PublicTree | HistoryTree
-TOLERANCE = 1e-6  # of sums of probabilities
+TOLERANCE = 1e-6  # largest difference from one of a sum of probabilities
 MAX_SHOWN = 20  # information sets that a notebook shows
 
 

@@ -51,33 +51,33 @@ NESTED_METHODS = {
 
 @dataclass(eq=False)
 class ExtendedGame:
-    """A game with actions that its abstraction does not have, and trees of its parts.
+    """A two-round game, and its abstraction, which lacks some of its actions.
 
     `added` are the nodes after those actions. All trees share the boards of `tree`, the abstraction.
     """
 
-    tree: BoardTree  # of the abstraction: its betting is `extract_betting_subtree(betting, 0, added)`
+    tree: BoardTree  # tree of the abstraction, whose betting is `extract_betting_subtree(betting, 0, added)`
     added: tuple[int, ...]
     betting: BettingSubtree  # the abstraction's betting as a part of the larger game's
     whole: BoardSubgame  # the larger game
 
     @staticmethod
     def from_game(game: BoardSubgame, added: Sequence[int]) -> ExtendedGame:
-        """Build the tree of the abstraction."""
+        """Build the abstraction of a game without its `added` nodes, and its tree."""
         if len(game.deals) != 1:
             raise InputError(f"{game.name}: {len(game.deals)} deals; nested solving needs a game of two rounds")
         part = extract_betting_subtree(game.betting, 0, added)
         return ExtendedGame(BoardTree(_make_part(game, part, game.weights)), tuple(added), part, game)
 
     def opponent_game(self, opponent: int) -> tuple[BoardTree, BettingSubtree]:
-        """Return the game in which only the opponent has the added actions."""
+        """Return the tree and the betting of the game in which only the opponent has the added actions."""
         betting = self.whole.betting
         added_for_player = [n for n in self.added if betting.actor[betting.parents[n]] != opponent]
         part = extract_betting_subtree(betting, 0, added_for_player)
         return self.tree.with_game(_make_part(self.whole, part, self.whole.weights)), part
 
     def board_trees(self) -> dict[int, BoardTree]:
-        """Return a separate tree for each flop, with the same rows as in the other trees."""
+        """Return a separate tree for each flop, by the index of its board, with the same rows as in the other trees."""
         trees, street = {}, self.tree.street_start
         part = extract_betting_subtree(self.whole.betting, int(np.flatnonzero(self.whole.betting.street == 1)[0]))
         shape = make_shape(part.betting, 1, int(self.tree.rows.max()))
@@ -130,7 +130,7 @@ class NestedSolver:
         self.added_child = {n: c for n in range(len(betting.actor)) for c in betting.children(n) if c in added}
 
     def build(self, base: Array) -> None:
-        """Build the strategy from the abstraction's base strategy."""
+        """Build the strategy in `table`: copy the base strategy, then solve a subgame for each off-tree bet."""
         tree, part = self.extended_game.tree, self.extended_game.betting
         self._copy(tree, base, part)
         self._first_round(tree, base, part, np.zeros(len(tree.weights[self.opponent])), 0)
@@ -188,7 +188,7 @@ class NestedSolver:
         return _make_part(self.extended_game.whole, part, ranges, gadget, board)
 
     def _record_margins(self, betting_round: BettingRound, node: int, engine: BoardEngine, share: float) -> None:
-        """Record the margins of a subgame; `share` is the probability of its board."""
+        """Record the least margin of a solved subgame and its shortfall; `share` is the probability of its board."""
         self.num_solved += 1
         if not self.method.gadget:
             return
@@ -201,7 +201,7 @@ class NestedSolver:
     def _first_round(
         self, tree: BoardTree, table: Array, part: BettingSubtree, initial_gifts: Array, below: int
     ) -> None:
-        """Solve off-tree bets before the flop below a node, then those on the flop."""
+        """Solve a subgame for each off-tree bet before the flop below a node, then for those on the flop."""
         betting_round = BettingRound(tree, table, threads=self.threads)
         for node, child in self._decisions(betting_round, part, below):
             gift = self._gift_at(betting_round, node, initial_gifts)
@@ -240,7 +240,7 @@ class NestedSolver:
     def _last_round(
         self, rounds: dict[int, BettingRound], part: BettingSubtree, gifts: dict[int, Array], below: int
     ) -> None:
-        """Solve off-tree bets on the flop below a node, on all boards in one batch."""
+        """Solve a subgame for each off-tree bet on the flop below a node, on all boards in one batch."""
         if not rounds:
             return
         first_round = next(iter(rounds.values()))
@@ -292,7 +292,11 @@ def solve_nested(
     dtype: str = "float32",
     threads: int = 1,
 ) -> NestedSolver:
-    """Build a player's strategy for the larger game: the base strategy, and nested subgames after off-tree bets."""
+    """Build a player's strategy for the larger game: the base strategy, and nested subgames after off-tree bets.
+
+    `base` is a table of the abstraction's tree. The solver's `table` is the result, for the game in which only the
+    opponent has the added actions.
+    """
     nested_method = parse_method(method, NESTED_METHODS, "nested method")
     if base.dtype != np.dtype(parse_table_format(dtype).average):
         raise InputError(
@@ -310,14 +314,14 @@ def solve_nested(
 class TranslatedLine(NamedTuple):
     """A line of the abstraction that the real line may be translated to."""
 
-    node: int  # in the abstraction's betting
+    node: int  # node of the abstraction's betting
     reach: Array  # probability of this translation and of the player's actions, float64 [rows]
 
 
 def translate_strategy(
     extended_game: ExtendedGame, base: Array, player: int, mapping: str = "rand-pshar"
 ) -> tuple[BoardTree, Array]:
-    """Translate a player's base strategy to the game in which its opponent has all actions.
+    """Translate a player's base strategy to the game in which its opponent has all actions; return its tree and table.
 
     `mapping` is one of `abstraction.actions.translation`.
     """
@@ -362,7 +366,7 @@ def translate_strategy(
 def _translation_probabilities(
     betting: BettingTree, node: int, child: int, old: list[int], mapping: str
 ) -> dict[int, float]:
-    """Return the probability of each known action that a bet is translated to."""
+    """Return the probability that the bet to `child` is translated to each known action, by its index in `old`."""
     if child in old:
         return {old.index(child): 1.0}
     highest = float(betting.spent[node].max())

@@ -1,4 +1,4 @@
-"""Subgame refinement in two-round hold'em: ranges, counterfactual best-response values and gifts, and refined strategies.
+"""Subgame refinement in two-round hold'em: ranges, counterfactual best-response values, gifts, refined strategies.
 
 The opponent of the refined player best-responds. V(n) is the value of each of its hands from node n on, summed over the
 compatible hands of the refined player by their reach; N(n) is the total weight of those hands. So V / N is the
@@ -57,7 +57,7 @@ class BettingRound:
         engine: CpuBoardEngine | None = None,
         threads: int = 1,
     ) -> None:
-        """Use `engine`, which already has the table, if it is given."""
+        """Set up the round for the strategy in `table`; `engine`, if it is given, must already have that table."""
         self.tree, self.table = tree, table
         self.engine = CpuBoardEngine.from_average(tree, table, threads) if engine is None else engine
         self.start = start
@@ -75,7 +75,7 @@ class BettingRound:
             self.parent[self.children(node)] = node
 
     def children(self, node: int) -> list[int]:
-        """Return the nodes after each action in this round."""
+        """Return the nodes after each action of a node; none where the next round is dealt or the hand is over."""
         return [child - self.root_node for child in child_nodes(self.tree.forest, self.root_node + node)]
 
     def path(self, node: int) -> list[tuple[int, int]]:
@@ -87,12 +87,12 @@ class BettingRound:
         return steps[::-1]
 
     def line(self, node: int) -> str:
-        """Return the actions on the path to a node."""
+        """Return the labels of the actions on the path to a node, as a line."""
         label, joiner = self.tree.betting.label, self.tree.game.joiner
         return joiner.join(label[self.node[child]] for _, child in self.path(node))
 
     def rows_to_hands(self, rows: Array, player: int) -> Array:
-        """Map values of rows to hands; zero for impossible hands. float64 [1326]"""
+        """Map values of a player's rows to hands; zero for impossible hands. float64 [..., rows] -> [..., 1326]"""
         row = self.tree.row_of[self.board, player]
         out, live = np.zeros((*rows.shape[:-1], NUM_HANDS)), row != NO_ROW
         out[..., live] = rows[..., row[live]]
@@ -138,13 +138,13 @@ class BettingRound:
         return (ranges[0], ranges[1]) if (pair_weights > 0).any() else None
 
     def best_response_values(self, player: int) -> Array:
-        """Return V: counterfactual best-response values of a player's rows at each node, times N. float64 [nodes, rows]"""
+        """Return V: a player's counterfactual best-response values times N, at each node. float64 [nodes, rows]"""
         if player not in self._best_response_values:
             self._best_response_values[player] = self.engine.street_values(player, self.start, best_response=True)
         return self._best_response_values[player]
 
     def cbv(self, opponent: int, node: int) -> Array:
-        """Return V / N, zero where N is zero. float64 [rows]"""
+        """Return the CBV of the opponent's rows at a node, V / N; zero where N is zero. float64 [rows]"""
         weight: Array = self.opponent_weights(opponent)[node]
         best, values = self.best_response_values(opponent)[node], np.zeros_like(weight)
         np.divide(best, weight, out=values, where=weight > 0)
@@ -171,13 +171,14 @@ class BettingRound:
     def first_decision(self, opponent: int, node: int) -> int:
         """Return the opponent's first decision on the path to a node, or the node itself.
 
-        It is the earliest information set from which a hand can reach only one information set at the root of the subgame.
+        It is the earliest information set from which a hand can reach only one information set at the root of the
+        subgame.
         """
         decisions = [parent for parent, _ in self.path(node) if self.actor[parent] == opponent]
         return decisions[0] if decisions else node
 
     def covered_rows(self, opponent: int, node: int) -> Array:
-        """Return the rows for which an off-path action is at least as good as the path, whatever is refined. bool [rows]
+        """Return the rows for which leaving the path is at least as good as the path, whatever is refined. bool [rows]
 
         An off-path action counts with its guaranteed value (`guaranteed_values`), compared with the value of staying on
         the path.
@@ -221,11 +222,11 @@ STOP, CHOOSE = "stop", "choose"  # gadgets: re-solving and maxmargin
 
 @dataclass(frozen=True)
 class FlopMethod:
-    """A method of subgame solving."""
+    """Options of a method of subgame solving: the gadget, the use of gifts, and where margins are measured."""
 
     title: str
     gadget: str = CHOOSE  # gadget at the root; "": none
-    gifts: str = ""  # "", "split" or "whole"
+    gifts: str = ""  # "": no gifts; "split" among the subgames below them, or "whole" in each
     at_first_decision: bool = False  # margins are those at the opponent's first decision on the path
     improved: bool = False  # covered hands get no margin beyond safety
     expensive: bool = False  # nested solving: from the decision on, not only after the off-tree bet
@@ -254,7 +255,7 @@ class SolvedFlopSubgame:
 
     line: str
     player: int | None
-    exploitability: float  # of the solution of the gadget game, in the game's unit
+    exploitability: float  # exploitability of the gadget game's solution, in the game's unit
     allowance: float  # upper bound on the resulting gain of the opponent's best response in the game; 0 if unsafe
     margin: float  # the least margin over hands, gifts included, in the game's unit; NaN without a gadget
 
@@ -345,7 +346,7 @@ def refine_flop(
 
 
 def parse_method(method: str | FlopMethod, methods: Mapping[str, FlopMethod], what: str) -> FlopMethod:
-    """Return a method by its name, or as given."""
+    """Return the method with a name, or the argument if it is a method; `what` names the kind in error messages."""
     if isinstance(method, FlopMethod):
         return method
     check_name(what, method, methods)
@@ -378,12 +379,12 @@ class OpponentBounds(NamedTuple):
     """Bounds on the opponent's values in a subgame: a row may earn at most values / weights, given its hand."""
 
     values: Array  # float64 [rows]
-    weights: Array  # float64 [rows]: probability that the decision of the margin leads here; 0 for impossible rows
+    weights: Array  # float64 [rows]: N here / N at the decision of the margin, times a factor; 0 if impossible
     unit: float  # converts a gain in the gadget game to an upper bound on the gain in the whole game
 
 
 def opponent_bounds(base: BettingRound, node: int, method: FlopMethod, opponent: int) -> OpponentBounds:
-    """Compute the bounds of a safe method: CBV, plus gifts, as margins here or at the opponent's first decision."""
+    """Compute the bounds of a safe method: CBV plus gifts, for margins here or at the opponent's first decision."""
     opponent_weight, value = base.opponent_weights(opponent)[node], base.best_response_values(opponent)[node]
     deal_weight = base.tree.weights[opponent] * base.tree.hands_per_row[opponent]
     possible = opponent_weight > 0
@@ -402,7 +403,7 @@ def opponent_bounds(base: BettingRound, node: int, method: FlopMethod, opponent:
 def make_gadget(
     base: BettingRound, method: FlopMethod, opponent: int, values: Array, weights: Array | None = None
 ) -> RootGadget:
-    """Make the gadget that bounds the values of the opponent's rows; without weights, values are given the hand."""
+    """Make the gadget that bounds the values of the opponent's rows by `values` / `weights`, or by `values` alone."""
     bounds = base.rows_to_hands(values, opponent)
     if method.gadget == STOP:
         return ResolvingGadget(opponent, bounds)

@@ -349,8 +349,8 @@ def refine(
 ) -> Refinement:
     """Refine a base strategy in some subgames by solving the gadget game of a method.
 
-    Each subgame is refined as if the others did not exist. Each player is refined separately against the base strategy, so
-    that the resulting profile is two refinements at once.
+    Each subgame is refined as if the others did not exist. Each player is refined separately against the base strategy,
+    so that the resulting profile is two refinements at once.
 
     Parameters
     ----------
@@ -523,11 +523,10 @@ def _run_solver(solver: GadgetSolver | int, tree: Tree) -> Strategy:
 
 
 def _bound_gifts(tree: Tree, root: SubgameRootValues) -> Array:
-    """Bound gifts without changing the solutions.
+    """Return gifts minus the least gift, capped at twice the span of payoffs, which does not change the solutions.
 
-    A hand that is hardly ever met has a gift beyond all payoffs. A constant added to all hands changes nothing. Neither
-    does the part that exceeds the least gift by twice the span of the payoffs, since another hand's margin is then
-    always smaller.
+    The gift of a hand with almost no weight may exceed all payoffs. A constant added to all hands changes nothing.
+    Neither does the part above the cap, since another hand's margin is then always smaller.
     """
     side = tree.player_arrays[0]
     span = 2 * max(float(np.abs(side.pay).max(initial=0.0)), float(np.abs(side.matrix).max(initial=0.0)))
@@ -539,9 +538,9 @@ def _bound_gifts(tree: Tree, root: SubgameRootValues) -> Array:
 def _splice(
     gadget: GadgetTree, solved: Strategy, base: Strategy, player: int, root: SubgameRootValues, table: Array
 ) -> None:
-    """Write the player's part of a gadget solution to the table of the whole game.
+    """Write the refined player's part of a gadget solution to `table`, the table of the whole game.
 
-    Hands with reach zero under the base strategy are not in the gadget and keep their strategy.
+    Its hands with reach zero under the base strategy are not in the gadget and keep their strategy.
     """
     tree, origin = base.tree, gadget.origin
     refined = np.zeros(tree.table_size, bool)

@@ -29,7 +29,7 @@ _NULL_STEP = np.array([1.0, 1.0, -np.inf, 1.0, 1.0, 0.0])  # schedule step of a 
 
 
 class SubgameRootValues(NamedTuple):
-    """Root of a subgame to the opponent of the refined player: range of that player, and bounds on its own values."""
+    """Root of a subgame as gadgets need it: the refined player's range, and the opponent's values by hand."""
 
     reach: Array  # reach of chance and the refined player: float64 [its hands], or [roots] of a history tree
     values: Array  # CBV given the hand: float64 [hands of the opponent]
@@ -38,7 +38,7 @@ class SubgameRootValues(NamedTuple):
 
 
 def subgame_root_values(base: Strategy, player: int, endgames: Sequence[TreeSubgame]) -> list[SubgameRootValues]:
-    """Compute the values of each of the opponent's hands in each subgame, against the base strategy of `player`."""
+    """Compute the opponent's CBV of each hand at each subgame's root, against the refined player's base strategy."""
     if isinstance(base.tree, PublicTree):
         values = _PublicSubgameValues(base, player)
         return [values.root_values(int(subgame.roots[0])) for subgame in endgames]
@@ -80,7 +80,10 @@ def history_reach(base: Strategy, without: int) -> Array:
 
 
 def best_sequence_values(strategy: Strategy, player: int) -> tuple[Array, SequenceForm]:
-    """Compute a player's best-response value of each of its sequences. float64 [sequences]"""
+    """Compute the value of each of a player's sequences if it best-responds afterwards. float64 [sequences]
+
+    The value is weighted by the reach of chance and the other player; the sequence form is returned as well.
+    """
     form = SequenceForm(strategy.tree)
     value = form.payoffs[player] @ form.plan(strategy, 1 - player)
     plex = form.treeplexes[player]
@@ -109,7 +112,7 @@ class _PublicSubgameValues:
         self.cached_values: dict[int, tuple[Array, Array, Array]] = {}
 
     def values_at(self, node: int) -> tuple[Array, Array, Array]:
-        """Return the player's range (with chance), the weights of the opponent's hands, and their values times weight."""
+        """Return the player's range (with chance), the weights of the opponent's hands, and their CBVs times weight."""
         if node in self.cached_values:
             return self.cached_values[node]
         tree, side = self.tree, self.tree.player_arrays[self.opponent]
@@ -185,7 +188,7 @@ def _history_gifts(
     opponent = 1 - player
     best, form = best_sequence_values(base, opponent)
     plex = form.treeplexes[opponent]
-    infoset = np.zeros(plex.sequences, np.int64)  # of each nonempty sequence
+    infoset = np.zeros(plex.sequences, np.int64)  # information set of each nonempty sequence
     infoset[1:] = np.repeat(np.arange(len(plex.parent)), plex.width)
     top = np.array([best[f : f + w].max() for f, w in zip(plex.first, plex.width, strict=True)])
     last = form.histories.last_sequence[:, opponent]
@@ -200,7 +203,7 @@ def _history_gifts(
         return path
 
     def weight_below(numbers: Sequence[int]) -> Array:
-        """Return the weight of the subgames below each sequence."""
+        """Return the weight of all hands at the roots of given subgames below each sequence. float64 [sequences]"""
         total = np.zeros(plex.sequences)
         for index in numbers:
             for sequence, weight in zip(root_sequences[index], root_values[index].weights, strict=True):

@@ -186,6 +186,7 @@ def _check_legal(observations: Observations, i: int, state: BettingState, move: 
         fail(f"{where} at {observations.match_state(i)}", f"it plays {move}", f"call (0){folds}{totals}")
 
 
+# Fails if actions depend on earlier calls, padding, order of the tables, or the rest of the batch.
 def _check_pure(agent: Agent, observations: Observations, moves: Array, where: str, rng: np.random.Generator) -> None:
     padded = np.full((len(observations), observations.moves.shape[1] + 7), END_OF_LINE, np.int32)
     padded[:, : observations.moves.shape[1]] = observations.moves
@@ -251,7 +252,7 @@ def _check_probabilities(agent: PolicyAgent, observations: Observations, moves: 
 
 
 def _check_strategies(agent: PublicPolicy, observations: Observations, moves: Array, where: str) -> None:
-    """Check public states one at a time, and fewer if strategies have a column for every legal raise."""
+    """Check the strategies for all hands at public states, one state at a time; at fewer states if they are large."""
     singles: list[StrategyBatch] = []
     numbers = 0
     for i in range(min(_NUM_STATES, len(observations))):
@@ -280,20 +281,24 @@ def _check_strategies(agent: PublicPolicy, observations: Observations, moves: Ar
 
 
 def _check_means(agent: Any, one: Observations, mean: StrategyBatch, hand: int, place: str) -> None:
-    """Check the frequencies over many hands at a first decision, where earlier secret draws cannot matter."""
+    """Check action frequencies over many hands at the agent's first decision, which no earlier random draw affects."""
     sampled = np.asarray(agent.act(replace(one.take(np.zeros(_NUM_DRAWS, np.int64)), hand=np.arange(_NUM_DRAWS))))
     for move, p in zip(mean.moves[0].tolist()[:20], mean.probabilities[0, hand].tolist(), strict=False):
         _check_frequency(sampled, move, p, one.rules, place, "as its strategy says")
 
 
 def _check_frequency(sampled: Array, move: int, p: float, rules: PokerRules, where: str, source: str) -> None:
-    """Fail if an action is sampled less or more often than its probability allows."""
+    """Fail if an action's sampled frequency differs from its probability `p` by more than five standard deviations.
+
+    `source` says in the message where the probability comes from.
+    """
     draws, frequency = len(sampled), float((sampled == move).mean()) if move != END_OF_LINE else 0.0
     if abs(frequency - p) > _SIGMAS * sqrt(p * (1 - p) / draws) + 1 / draws:
         label = format_action(move, rules)
         fail(where, f"{label} is played in {frequency:.1%} of {draws:,} hands", f"{p:.1%}, {source}")
 
 
+# Fails if a batch of strategies has the wrong shape, actor, sums of probabilities, or order of actions.
 def _check_rows(answers: StrategyBatch, observations: Observations, where: str) -> None:
     public_states, n = observations.public_states, len(observations)
     columns = answers.moves.shape[1]
@@ -314,6 +319,7 @@ def _check_rows(answers: StrategyBatch, observations: Observations, where: str) 
             _check_legal(observations, i, observations.betting(i), move, where)
 
 
+# Fails if `observe` rejects a record of one hand, or of none.
 def _check_learning(agent: ObservingAgent, rules: PokerRules, where: str) -> None:
     state = BettingState.start(rules)
     while state.actor != TERMINAL:

@@ -88,6 +88,7 @@ def _check_states(inspector: _GameInspector, limit: int, seed: int) -> tuple[int
     return states, complete
 
 
+# Checks the states on random lines from the root to a terminal; returns their number.
 def _random_lines(inspector: _GameInspector, random: Random) -> int:
     states = 0
     for _ in range(NUM_RANDOM_LINES):
@@ -134,14 +135,14 @@ def _check_numbers(numbers: Any, where: str, what: str) -> None:
 
 
 class _HistoryInspector:
-    """Checks of the states of a history game."""
+    """Checks of the states of a history game. There is no context: it is None."""
 
     def __init__(self, game: HistoryGame) -> None:
         self.game, self.name, self.zero_sum = game, game.name, True
         self.infosets: dict[str, tuple[int, tuple[str, ...], str]] = {}  # player, actions, first occurrence
 
     def root(self) -> tuple[HistoryState, Any]:
-        """Return the root without a context."""
+        """Return the root, and None as its context."""
         return self.game.root(), None
 
     def read(self, state: HistoryState) -> _StateSnapshot:
@@ -186,7 +187,7 @@ class _HistoryInspector:
             )
 
     def child_context(self, snapshot: _StateSnapshot, index: int, context: Any) -> Any:
-        """Return no context."""
+        """Return the context of a child, which is None in history games."""
         return context
 
 
@@ -201,7 +202,7 @@ class _PublicInspector:
         self.counts = len(game.hands[0]), len(game.hands[1])
 
     def root(self) -> tuple[PublicState, Array]:
-        """Return the root with the possible pairs of hands."""
+        """Return the root, and as its context a mask of the pairs of hands that can be dealt."""
         return self.game.root(), self.game.deal.joint() > 0
 
     def read(self, state: PublicState) -> _StateSnapshot:
@@ -266,7 +267,7 @@ class _PublicInspector:
         self.zero_sum &= bool(np.all(np.abs(tables[0] + tables[1])[possible] <= TOLERANCE))
 
     def child_context(self, snapshot: _StateSnapshot, index: int, context: Array) -> Array:
-        """Return the pairs of hands that are possible after an outcome."""
+        """Return the context of child `index`: the pairs of hands that are possible there."""
         return context & _live_pairs(snapshot.data[index], self.counts) if snapshot.actor == CHANCE else context
 
 
@@ -460,6 +461,7 @@ def _check_tree(game: Game, seed: int) -> int:
     return tree.infoset_count
 
 
+# Fails if the game's own `layout()` differs from the layout that a traversal of its states gives.
 def _check_layout(tree: PublicTree) -> None:
     own, expected = tree.layout, layout_from_states(tree.game)
     where = f"{tree.name}: layout()"
@@ -482,6 +484,7 @@ def _node_content(layout: PublicTreeLayout, node: int, who: int) -> object:
     return layout.chance_outcomes[row] if who == CHANCE else layout.action_labels[row]
 
 
+# Fails if a strategy has different values in the states, in the compiled tree, and in the unrolled history tree.
 def _check_values(game: Game, strategy: Strategy) -> None:
     tree = strategy.tree
     with report_location(f"{game.name}: evaluating a random strategy"):

@@ -111,7 +111,7 @@ def _check_rule(rule: Rule) -> None:
 
 
 def _embedded(values: Array) -> Array:
-    """Return the values as a slice of a larger array, as kernels pass them."""
+    """Return a copy of the values as a slice of a larger array of NaN, since kernels pass slices."""
     around = np.full((values.shape[0] + 2, values.shape[1] + 3), np.nan)
     inside = around[1:-1, 2:-1]
     inside[:] = values
@@ -119,7 +119,10 @@ def _embedded(values: Array) -> Array:
 
 
 def _check_repeatable(where: str, ask: Callable[[slice], Array], together: Array) -> None:
-    """Check that the result for all hands together is repeatable, and equals that of each hand alone."""
+    """Check that the result for all hands together is repeatable, and equals that of each hand alone.
+
+    `ask` computes the result for a slice of the hands, `together` is its result for all of them.
+    """
     again, hands = ask(slice(None)), together.shape[-1]
     if not np.array_equal(together, again):
         fail(where, f"the same question was answered {together.tolist()} and {again.tolist()}", "one answer")

@@ -57,7 +57,7 @@ def _check_read_only(strategy: Strategy, where: str) -> None:
 
 
 def _check_rows(strategy: Strategy, where: str) -> None:
-    """Check all blocks at once; names are looked up only for failures."""
+    """Check that every row is a distribution, all at once; names are looked up only for messages of failures."""
     tree = strategy.tree
     if isinstance(tree, PublicTree):
         for player, rows in enumerate(tree.player_tables(strategy.probabilities)):
@@ -76,7 +76,10 @@ def _check_rows(strategy: Strategy, where: str) -> None:
 
 
 def _invalid_blocks(rows: Array, starts: Array, live: Array) -> Array:
-    """Return the blocks and hands that are not distributions. Blocks are consecutive. int64 [wrong, 2]"""
+    """Return block and hand of all information sets whose probabilities are no distribution. int64 [wrong, 2]
+
+    Block i is rows[starts[i] : starts[i + 1]], the actions of a decision; `live` marks its possible hands.
+    """
     if not len(starts):
         return np.zeros((0, 2), np.int64)
     sums, lowest = np.add.reduceat(rows, starts), np.minimum.reduceat(rows, starts)

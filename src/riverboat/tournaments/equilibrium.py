@@ -24,7 +24,7 @@ from riverboat.tournaments.stage_game import PLAYERS, PushFoldStage
 METHODS = ("cfr", "fp")
 
 
-PushFoldGame: TypeAlias = PushFoldStage | ManyPlayerPushFold  # over classes of hands, with counterfactual values
+PushFoldGame: TypeAlias = PushFoldStage | ManyPlayerPushFold  # over classes of hands
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class PushFoldSolution:
 
     @property
     def epsilon(self) -> float:
-        """The largest gain of any player."""
+        """The largest gain of any player by a best response, ε of the equilibrium."""
         return float(self.gains.max())
 
 

@@ -17,9 +17,10 @@ BUTTON, SMALL_BLIND, BIG_BLIND = range(3)
 def solve_hand(
     stage: PushFoldStage, strategy: Array, payoffs: Array, memory: int, iterations: int, until: float
 ) -> tuple[Array, float]:
-    """Run fictitious play; return the strategy and the largest remaining gain.
+    """Solve one hand by fictitious play until no player gains more than `until`; return strategy and largest gain.
 
-    The initial strategy counts as `memory` iterations. `payoffs`: float64 [seats, outcomes].
+    The initial strategy counts as `memory` iterations. `payoffs`: float64 [seats, outcomes]. All-in frequencies within
+    `MIN_CLASS_FREQUENCY` of 0 or 1 are rounded in the result, not in the gain.
     """
     if stage.seats == 2:
         mean, gain = fictitious_play(stage, strategy, payoffs, memory, iterations, until)
@@ -43,7 +44,7 @@ def _drop_rare_classes(mean: Array) -> Array:
 
 
 class ThreePlayerPayoffs:
-    """Payoffs in the layout of the compiled loop: those after a fold of the big blind, and what its calls add."""
+    """Payoffs of a three-player stage in the layout of the kernel: what a call of the big blind changes, by order."""
 
     def __init__(self, stage: PushFoldStage, payoffs: Array) -> None:
         self.tables = stage.tables
@@ -64,7 +65,7 @@ class ThreePlayerPayoffs:
         self.walk = self._payoffs["FFF"][[BUTTON, SMALL_BLIND], 0].astype(np.float32)
 
     def decision_matrices(self, mean: Array) -> Array:
-        """Compute the matrices of the loop for a strategy. float32 [NUM_MATRICES, classes, classes]"""
+        """Compute the kernel's decision matrices of a strategy anew. float32 [NUM_MATRICES, classes, classes]"""
         tables, pair_orders = self.tables, self.tables.pair_orders
         opens, calls, by_jf, by_fj, by_jj = (
             mean[line] for line in (kernels.OPEN, kernels.SB_J, kernels.BB_JF, kernels.BB_FJ, kernels.BB_JJ)
@@ -77,7 +78,7 @@ class ThreePlayerPayoffs:
         )
         out[kernels.JJ0], out[kernels.JJ1] = button.T, small_blind
         out[kernels.JJ2] = tables.triple_orders_with_range(1, calls) @ self.call_gains[BIG_BLIND]
-        for by, end, kinds, transposed in (  # by: [3, class of the folded player, class of the opponent]
+        for by, end, kinds, transposed in (  # `orders`: [3, class of the folded player, of the opponent]
             (by_jf, "JFF", (kernels.JF0, kernels.JF1), SMALL_BLIND),
             (by_fj, "FJF", (kernels.FJ0, kernels.FJ1), BUTTON),
         ):

@@ -32,7 +32,7 @@ from riverboat.tournaments._kernels import showdown_orders as order_kernels
 
 # --- Showdowns of two and three classes ---
 
-# Number of better hands for each of the three. First the six strict orders, then one loser, one winner, all tied.
+# Showdown orders: the number of better hands for each of the three. Six strict orders, one loser, one winner, all tied.
 TRIPLE_ORDERS = (
     (0, 1, 2), (0, 2, 1), (1, 0, 2), (2, 0, 1), (1, 2, 0), (2, 1, 0),
     (0, 0, 2), (0, 2, 0), (2, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0), (0, 0, 0),
@@ -44,7 +44,7 @@ _VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class ThreeWayShowdowns:
-    """Orders of three hands at showdown by class; players in ascending order of their classes."""
+    """Probabilities of the showdown orders of three hands, for every triple of classes in ascending order."""
 
     classes: int
     shares: Array  # float32 [triples, 13]: share of the deals of three hands and a board; zero if no deal exists
@@ -82,7 +82,7 @@ class TwoWayShowdowns:
 
 
 def load_two_way(threads: int = 1, progress: ProgressCallback | None = None) -> TwoWayShowdowns:
-    """Load the table of the 169 starting-hand classes from the cache; compute it the first time."""
+    """Load showdowns of two hands of the 169 starting-hand classes from the cache; compute them the first time."""
 
     def make() -> dict[str, Array]:
         return vars(count_two_way(FULL_DECK, CLASS_OF_HAND, threads, progress))
@@ -93,7 +93,10 @@ def load_two_way(threads: int = 1, progress: ProgressCallback | None = None) -> 
 def count_two_way(
     deck: Deck, group: Array, threads: int = 1, progress: ProgressCallback | None = None, board: int = 5
 ) -> TwoWayShowdowns:
-    """Count showdowns of two hands for any deck and any classes that ignore suits."""
+    """Compute showdown probabilities of two hands by class, over all deals and boards of a deck.
+
+    `group`: class of each hand of the deck, which must ignore suits; `board`: number of board cards.
+    """
     hands, classes = _deck_arrays(deck, group), int(group.max()) + 1
     boards, times = canonical_boards(board, deck)
 
@@ -112,7 +115,7 @@ def count_two_way(
 
 
 def load_three_way(threads: int = 1, progress: ProgressCallback | None = None) -> ThreeWayShowdowns:
-    """Load the table of the 169 starting-hand classes from the cache; compute it the first time."""
+    """Load showdowns of three hands of the 169 starting-hand classes from the cache; compute them the first time."""
 
     def make() -> dict[str, Array]:
         table = count_three_way(FULL_DECK, CLASS_OF_HAND, threads, progress)
@@ -124,7 +127,10 @@ def load_three_way(threads: int = 1, progress: ProgressCallback | None = None) -
 def count_three_way(
     deck: Deck, group: Array, threads: int = 1, progress: ProgressCallback | None = None, board: int = 5
 ) -> ThreeWayShowdowns:
-    """Count showdowns of three hands for any deck of two hole cards and any classes that ignore suits."""
+    """Compute showdown order probabilities of three hands by class, over all deals and boards of a deck.
+
+    `group`: class of each two-card hand of the deck, which must ignore suits; `board`: number of board cards.
+    """
     hands, classes = _deck_arrays(deck, group), int(group.max()) + 1
     boards, times = canonical_boards(board, deck)
     check_threads(threads)
@@ -198,7 +204,7 @@ def _make_workspace(hands: order_kernels.DeckHandArrays, classes: int) -> order_
 
 
 class _TripleCounter:
-    """Triple counts of one thread."""
+    """Counter of showdown orders of three hands by class, for one thread."""
 
     def __init__(self, deck: Deck, hands: order_kernels.DeckHandArrays, classes: int) -> None:
         self.deck, self.hands, self.classes = deck, hands, classes
@@ -228,9 +234,9 @@ class _TripleCounter:
             total += part
 
     def counts(self) -> tuple[Array, ...]:
-        """Return triples with first above and third below the middle hand.
+        """Return the counts of four kinds of triples, float64 [middle class, first class, third class] each.
 
-        Then first tied with it and third above, below, tied.
+        First above and third below the middle hand; then first tied with it and third above, below, tied.
         """
         strict, tie, shared = self.totals
         totals = (strict, *tie)
@@ -266,13 +272,13 @@ def _strengths(deck: Deck, boards: Array) -> Array:
 
 
 def _sorted_strengths(deck: Deck, boards: Array) -> tuple[Array, Array]:
-    """Return strengths, and hands from weak to strong. uint16 and int16 [boards, hands]"""
+    """Return strengths of hands on boards, and hand indices from weak to strong. uint16 and int16 [boards, hands]"""
     strengths = _strengths(deck, boards)
     return strengths, np.argsort(strengths, axis=1, kind="stable").astype(np.int16)
 
 
 def _make_three_way(total: tuple[Array, ...], classes: int, boards: int) -> ThreeWayShowdowns:
-    """Convert counts by middle hand to shares by ascending classes."""
+    """Convert `_TripleCounter.counts` to probabilities by ascending classes; `boards`: boards per deal of hands."""
     strict, above, below, level = total
     i, j, k = all_triples(classes)
     # indices: the middle hand, then the first (or tied) hand and the third one
@@ -296,14 +302,14 @@ def all_triples(classes: int) -> tuple[Array, Array, Array]:
     return a, b, c
 
 
-PAIR_ORDERS = ((0, 1), (1, 0), (0, 0))
+PAIR_ORDERS = ((0, 1), (1, 0), (0, 0))  # number of better hands for each of two: win, loss, tie of the first
 
 
 @dataclass(frozen=True, eq=False)
 class HandTables:
-    """Classes of hands with probabilities and showdown orders of two and three of them.
+    """Joint probabilities and showdown orders of the classes of two and three hands dealt from one deck.
 
-    Probabilities of deals sum to one.
+    Probabilities of all deals sum to one.
     """
 
     class_probabilities: Array  # float64 [classes]
@@ -312,7 +318,7 @@ class HandTables:
     triple_probabilities: Array  # float32 [triples]: probability of three classes for one assignment to players
     deck: Deck
     hand_class: Array  # int [hands]: class of each hand
-    board: int
+    board: int  # number of board cards
 
     @staticmethod
     def from_showdowns(
@@ -327,7 +333,7 @@ class HandTables:
         probabilities = np.zeros(len(shares))
         if three is not None:
             a, b, c = all_triples(three.classes)
-            assignments = np.where(a == c, 1, np.where((a == b) | (b == c), 3, 6))  # of the classes to three players
+            assignments = np.where(a == c, 1, np.where((a == b) | (b == c), 3, 6))  # deals of the classes to players
             shares[:, : len(TRIPLE_ORDERS)] = three.shares
             probabilities = three.hands / (three.hands * assignments).sum()
         pair_orders = np.stack([two.wins * pairs, two.wins.T * pairs.T, two.ties * pairs])
@@ -365,10 +371,10 @@ class HandTables:
         return probabilities
 
     def order_probabilities(self, seat: int, others: list[Array], min_frequency: float = 0.0) -> Array:
-        """Compute the probability of each order of two or three players, by the class of one player.
+        """Compute the probability of each showdown order of two or three players, by the class of the player at `seat`.
 
-        The others have ranges. `seat`: position of the player; `min_frequency`: with three players, drop classes with a
-        frequency up to this. float64 [classes, orders]
+        `others`: ranges of the other one or two, as weights of classes; with three players, classes with a weight up to
+        `min_frequency` are left out. float64 [classes, orders]
         """
         if len(others) == 1:
             both = (self.pair_orders @ others[0]).T
@@ -383,10 +389,9 @@ class HandTables:
         return out if seat == 0 else out[:, _permute_orders((1, 0, 2) if seat == 1 else (2, 0, 1))]
 
     def triple_orders_with_range(self, seat: int, weights: Array) -> Array:
-        """Sum over the range of player 1 or 2 in a three-way showdown.
+        """Compute probabilities of `TRIPLE_ORDERS`, summed over the range of player 1 or 2, by classes of the others.
 
-        Returns the probability of each of `TRIPLE_ORDERS` by the classes of the other two. float32 [classes, classes,
-        13]
+        float32 [classes, classes, 13]
         """
         if _is_mostly_full(weights):
             return self._full_triple_orders[seat] - self._sum_triple_orders(seat, 1 - weights)
@@ -401,22 +406,21 @@ class HandTables:
         return out
 
     def folded_orders_with_range(self, weights: Array) -> Array:
-        """Sum over the range of the first of two players, a third having folded.
+        """Compute probabilities of `PAIR_ORDERS` of two players behind a fold, summed over the range of the first.
 
-        Returns the probability of each of `PAIR_ORDERS` by the classes of the third and the second. float32 [3,
-        classes, classes]
+        float32 [3, classes of the folded player, classes of the second]
         """
         return self._sum_folded(push_fold_kernels.sum_rows, self._full_folded_orders, weights)
 
     def pair_orders_with_folded_range(self, weights: Array) -> Array:
-        """Sum over the range of a third player who has folded.
+        """Compute probabilities of `PAIR_ORDERS` of two players, summed over the range of a third who has folded.
 
-        Returns the probability of each of `PAIR_ORDERS` by the classes of the other two. float32 [3, classes, classes]
+        float32 [3, classes of the first, classes of the second]
         """
         return self._sum_folded(push_fold_kernels.sum_folded, self.pair_orders.astype(np.float32), weights)
 
     def _sum_folded(self, add: Callable[..., None], full: Array, weights: Array) -> Array:
-        """Sum the orders by the class of a folded player over a range, or subtract its complement from the full sum."""
+        """Apply kernel `add` to a range; for a nearly full range, subtract the sum of its complement from `full`."""
         if _is_mostly_full(weights):
             return full - self._sum_folded(add, full, 1 - weights)
         out = np.zeros(self.pair_orders.shape, np.float32)
@@ -433,7 +437,7 @@ class HandTables:
 
 
 def _is_mostly_full(weights: Array) -> bool:
-    """Whether summing over the complement of a range is faster."""
+    """Whether a range has so many classes with weight 1 that summing over its complement is faster."""
     return bool(np.count_nonzero(weights < 1) < np.count_nonzero(weights))
 
 
@@ -453,11 +457,11 @@ def marginal_two_way(three: ThreeWayShowdowns) -> TwoWayShowdowns:
 
 @cache
 def starting_hands(players: int) -> HandTables:
-    """Return the tables of the 169 classes of hold'em.
+    """Return the tables of the 169 starting-hand classes of hold'em for a number of players.
 
-    They come from showdowns of two hands for two players, and of three hands for more.
+    Tables for two players have pairs only; those for more players have pairs and triples.
     """
-    threads = resources.available_cores()  # for the first computation; later calls read the cache
+    threads = resources.available_cores()  # used by the first computation; later calls read the cache
     if players == 2:
         return HandTables.from_showdowns(FULL_DECK, CLASS_OF_HAND, load_two_way(threads), None)
     return HandTables.from_showdowns(FULL_DECK, CLASS_OF_HAND, None, load_three_way(threads))
@@ -470,7 +474,7 @@ def _support(weights: Array, min_frequency: float) -> tuple[Array, Array]:
 
 @cache
 def permuted_triple_orders() -> Array:
-    """For each permutation of ascending classes to players, map orders of the players to orders of classes.
+    """Return, for each permutation of ascending classes over players, the classes' order for each order of the players.
 
     int64 [6, 13]
     """

@@ -72,7 +72,10 @@ def finish_probabilities(stacks: Sequence[float] | Array) -> Array:
 
 
 def _quadrature(players: int) -> tuple[Array, Array]:
-    """Return points and weights on (0, ∞): t = exp(π/2 sinh u), evenly in u. More players need more points."""
+    """Return points and weights of the double-exponential rule on (0, ∞): t = exp(π/2 sinh u), with evenly spaced u.
+
+    More players need more points.
+    """
     step = _STEP / max(1.0, (players / 9) ** 0.5)
     u = np.arange(-_CUTOFF, _CUTOFF + step / 2, step)
     times = np.exp(np.pi / 2 * np.sinh(u))
@@ -84,7 +87,7 @@ def _add_finish_probabilities(
     density: Array,  # float64 [points, players]: density that a clock rings then, times the weight of the point
     rung: Array,  # float64 [points, players]: probability that it has rung before
 ) -> None:
-    """Add the probability that exactly r - 1 others have rung, for each place r.
+    """Add, for each player and place r, the probability that its clock rings after exactly r - 1 others.
 
     The generating polynomial of all players is a product of factors, and each player's factor is divided out again:
     from the low end if its clock has rung with probability below one half, from the high end otherwise, so that errors
@@ -226,7 +229,7 @@ class ICM:
 
     @cached_property
     def values(self) -> Array:
-        """Value of each stack. float64 [players]"""
+        """Expected prize of each player in the model. float64 [players]"""
         return np.asarray(self.finish_probabilities @ np.array(self.prizes))
 
     def values_after_all_in(self, winner: int, loser: int) -> Array:
@@ -293,7 +296,7 @@ class ICM:
 
 
 def _validate_numbers(numbers: Sequence[float] | Array, name: str, allow_zero: bool = False) -> Array:
-    """Check the number of values, and that they are finite and positive (or not negative)."""
+    """Return numbers as an array; raise unless their count is valid and all are finite and positive (or zero)."""
     values = np.asarray(numbers, np.float64)
     if values.ndim != 1 or not 1 <= len(values) <= MAX_PLAYERS:
         raise InputError(f"{name}: {values.size} numbers: give 1 to {MAX_PLAYERS:,}")

@@ -26,12 +26,15 @@ NUM_SAMPLES = 20_000
 MIN_CLASS_FREQUENCY = 1e-4  # classes below this frequency are left out of three-way showdowns
 FOUR_ORDERS = tuple(
     sorted({tuple(sum(x < y for x in ranks) for y in ranks) for ranks in product(range(4), repeat=4)})
-)  # 75: number of better hands for each of the four
+)  # 75 showdown orders: number of better hands for each of the four
 SEAT_PERMUTATIONS = np.array(list(permutations(range(4))), np.int64)
 
 
 class ManyPlayerPushFold:
-    """Payoffs of a spot by class. A strategy is the probability of going all-in. float64 [lines, classes]"""
+    """Push-or-fold game of three to nine players over classes of hands, in the approximate model of this module.
+
+    A strategy is the probability of going all-in. float64 [lines, classes]
+    """
 
     def __init__(
         self,
@@ -61,7 +64,7 @@ class ManyPlayerPushFold:
                     self._all_in_sets[end], self._payoffs[end] = seats, spot.payoffs(np.array(stacks))
 
     def resample(self, seed: int) -> ManyPlayerPushFold:
-        """Return the same spot with other samples."""
+        """Return the same game with four-way showdowns sampled by another seed."""
         return ManyPlayerPushFold(self.spot, seed, self.samples, self.threads, self.tables)
 
     def counterfactual_values(self, strategy: Array, recompute: bool = True) -> Array:
@@ -75,7 +78,10 @@ class ManyPlayerPushFold:
         return self._decision_values(strategy)[0]
 
     def reach(self, strategy: Array) -> Array:
-        """Compute the probability of reaching each line with each class. float64 [lines, classes]"""
+        """Compute the probability that chance and the others lead to each line with each class.
+
+        float64 [lines, classes]
+        """
         jam_probability = strategy @ self.tables.opponent_probabilities.T
         rows = [self._line_probability(line, jam_probability, len(line)) for line in self.lines]
         return np.asarray(np.stack(rows) * self.tables.class_probabilities)
@@ -90,10 +96,10 @@ class ManyPlayerPushFold:
         return out
 
     def _decision_values(self, strategy: Array) -> tuple[Array, Array]:
-        """Return the values of decisions, and the payoffs of players without a decision.
+        """Return counterfactual values of both actions at every line, and payoffs of players who have no decision.
 
-        Those are the big blind when all fold, and players behind four all-ins. float64 [lines, 2, classes], float64
-        [players]
+        The latter are the big blind when all fold, and players behind four all-ins. float64 [lines, 2, classes],
+        float64 [players]
         """
         class_probabilities = self.tables.class_probabilities
         # [lines, classes]: probability that another player goes all-in, by the own class
@@ -123,8 +129,9 @@ class ManyPlayerPushFold:
         return out * class_probabilities, undecided
 
     def _line_probability(self, end: str, jam_probability: Array, player: int, first: int = 0) -> Array:
-        """Return the probability that all others from player `first` on act as in a line, given that of going all-in.
+        """Return the probability that all others than `player`, from player `first` on, act as in line `end`.
 
+        `jam_probability`: probability of going all-in at each line, overall or by the class of `player`.
         float64 [lines] -> float64 [], or float64 [lines, classes] -> float64 [classes]
         """
         out = np.ones(jam_probability.shape[1:])
@@ -135,7 +142,7 @@ class ManyPlayerPushFold:
         return out
 
     def _large_showdowns(self, strategy: Array) -> dict[str, tuple[list[Array], Array]]:
-        """Compute `_order_probabilities` of three and four players in threads."""
+        """Compute `_order_probabilities` of all terminal lines with three or four all-ins, in threads."""
         large = [end for end, seats in self._all_in_sets.items() if len(seats) > 2]
         with ThreadPoolExecutor(self.threads) as pool:
             orders = list(pool.map(lambda end: self._order_probabilities(end, self._all_in_sets[end], strategy), large))
@@ -159,9 +166,9 @@ class ManyPlayerPushFold:
         return shares, overall
 
     def _order_weights(self, seat: int, others: list[Array]) -> Array:
-        """Return the weight of each order by the class of one player against ranges of the others.
+        """Return the weight of each showdown order, by the class of one player, against ranges of the others.
 
-        float64 [classes, orders]
+        Weights include the probability of the others' ranges. float64 [classes, orders]
         """
         if not others:
             return np.ones((self.classes, 1))
@@ -175,7 +182,7 @@ class ManyPlayerPushFold:
 
 
 def sample_four_way_deals(tables: HandTables, samples: int, seed: int) -> tuple[Array, Array]:
-    """Sample deals: classes of four hands, and their order at showdown. uint8 [samples, 4], uint8 [samples]"""
+    """Sample deals: classes of four hands, and index of their showdown order. uint8 [samples, 4], uint8 [samples]"""
     deck, rng = tables.deck, np.random.default_rng(seed)
     cards = np.argsort(rng.random((samples, len(deck.cards))), axis=1)[:, : 8 + tables.board]
     dealt = deck.cards[cards].astype(np.uint8)
@@ -190,6 +197,6 @@ def sample_four_way_deals(tables: HandTables, samples: int, seed: int) -> tuple[
 
 @cache
 def _permuted_four_orders() -> Array:
-    """Map orders of four hands for each permutation of the hands over the players. int64 [24, 75]"""
+    """Return, for each permutation of four hands over the players, the players' order for each order. int64 [24, 75]"""
     turns = SEAT_PERMUTATIONS.tolist()
     return np.array([[FOUR_ORDERS.index(tuple(order[p] for p in turn)) for order in FOUR_ORDERS] for turn in turns])

@@ -111,7 +111,7 @@ class PushFold:
         order
             For each player all-in the number of better hands; None for the others.
         """
-        all_in = [i for i, move in enumerate(line) if move == JAM] or [self.players - 1]  # or a walk
+        all_in = [i for i, move in enumerate(line) if move == JAM] or [self.players - 1]  # or a walk of the big blind
         contributions = [self.stacks[i] if line[i] == JAM else self.posted[i] for i in range(self.players)]
         if len(all_in) == 1:
             won = [sum(contributions) * (i == all_in[0]) for i in range(self.players)]

@@ -23,7 +23,10 @@ from riverboat.tournaments.tournament import Tournament
 
 
 class RayStageWorkers(ExitStack):
-    """Stage workers on a Ray cluster; implements `StageWorkers`. `close` stops them, and the cluster if it was started."""
+    """Stage workers on a Ray cluster; implements `StageWorkers`.
+
+    `close` stops them, and the cluster if it was started here.
+    """
 
     def __init__(self, tournament: Tournament, address: str, workers: int) -> None:
         super().__init__()
@@ -51,7 +54,7 @@ class RayStageWorkers(ExitStack):
 
 
 class _RayStageWorker:
-    """An actor that solves states in its own process."""
+    """Ray actor that solves the stage games of tournament states in its own process."""
 
     def __init__(self, tournament: dict[str, Any]) -> None:
         self.tournament = Tournament.from_dict(tournament)

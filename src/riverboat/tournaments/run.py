@@ -52,8 +52,8 @@ class TournamentProgress:
     """
 
     step: int
-    share: float  # of the step that is done
-    epsilon: float | None  # after the previous step
+    share: float  # share of the step that is done
+    epsilon: float | None  # ε after the previous step
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +151,10 @@ class SolvedTournament:
         return artifacts.write(folder / STRATEGY_FOLDER, ARTIFACT_KIND, self._arrays(), entries)
 
     def _arrays(self) -> dict[str, Array]:
-        """Return the strategies by number of players, float64 [states, lines, classes], values and gains."""
+        """Return the arrays of the artifact: `strategies_2` and `strategies_3` by number of players, values and gains.
+
+        Strategies are float64 [states, lines, classes].
+        """
         strategies = {
             f"strategies_{players}": np.array(list(group))
             for players, group in groupby(self.strategies, lambda strategy: 2 if len(strategy) == 2 else 3)

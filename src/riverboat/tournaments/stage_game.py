@@ -30,7 +30,10 @@ PLAYERS = (2, 3)
 
 
 class PushFoldStage:
-    """A spot over all classes. A strategy is the probability of going all-in. float64 [lines, classes]"""
+    """Exact push-or-fold game of two or three players over classes of hands; implements `StageGame`.
+
+    A strategy is the probability of going all-in. float64 [lines, classes]
+    """
 
     def __init__(self, spot: PushFold, tables: HandTables | None = None) -> None:
         if spot.players not in PLAYERS:
@@ -60,7 +63,7 @@ class PushFoldStage:
         return np.array([self.spot.final_stacks(line, order) for line, order in self.outcomes])
 
     def response_problem(self, strategy: Array) -> PushFoldResponseProblem:
-        """Return the response problem of each seat when all play a strategy."""
+        """Return the decision problem of each seat against the others' parts of a strategy."""
         showdowns = RangeShowdowns(self.tables, strategy)
         weights = np.zeros((self.seats, len(self.outcomes), self.classes))
         for terminal in self.terminals:
@@ -69,12 +72,13 @@ class PushFoldStage:
         return PushFoldResponseProblem(self, strategy, weights)
 
     def _order_probabilities(self, end: TerminalLine, seat: int, showdowns: RangeShowdowns) -> Array:
-        """Return the probability of each order at a terminal, by the class of a seat that plays to it.
+        """Return the probability of each showdown order at a terminal line, by the class of `seat`.
 
         float64 [classes, orders]
 
-        A fold is one minus a jam. So the terms of folding seats alternate: without the seat, minus the term where it
-        jams.
+        The seat itself acts as in the line. Tables sum over ranges that go all-in; a fold is one minus an all-in. So
+        folds of others are expanded by inclusion and exclusion: a sum over subsets of folding seats that go all-in
+        instead, with alternating signs.
         """
         jams = [other for other in end.all_in_seats if other != seat and other in end.decision_lines]
         folds = [other for other in end.decision_lines if other != seat and other not in end.all_in_seats]
@@ -94,7 +98,10 @@ class PushFoldStage:
         return self.spot.payoffs(self.stacks()).T
 
     def counterfactual_values(self, strategy: Array, recompute: bool = True) -> Array:
-        """Compute the counterfactual values of going all-in and of folding, always anew. float64 [lines, 2, classes]"""
+        """Compute the counterfactual values of going all-in and of folding. float64 [lines, 2, classes]
+
+        `recompute` has no effect here; it is for `ManyPlayerPushFold`, which can reuse showdowns.
+        """
         return self.response_problem(strategy).action_values(self.payoffs)
 
     def reach(self, strategy: Array) -> Array:
@@ -117,9 +124,9 @@ class TerminalLine:
 
     line: str
     all_in_seats: tuple[int, ...]  # seats that are all-in
-    decision_lines: dict[int, int]  # by seat: index of the line at which it acted, if it had a decision
+    decision_lines: dict[int, int]  # for each seat that had a decision: index of the line at which it acted
     orders: tuple[tuple[int | None, ...], ...]  # number of better hands for each seat all-in, None for the others
-    rows: slice  # its outcomes among those of all terminal lines
+    rows: slice  # indices of its outcomes among those of all terminal lines
 
     @staticmethod
     def from_line(end: str, lines: dict[str, int], first: int) -> TerminalLine:
@@ -135,7 +142,7 @@ class PushFoldResponseProblem:
 
     stage: PushFoldStage
     strategy: Array
-    weights: Array  # float64 [seats, outcomes, classes]: probabilities if the seat itself plays to the outcome
+    weights: Array  # float64 [seats, outcomes, classes]: probabilities if the seat itself acts towards the outcome
 
     def action_values(self, payoffs: Array) -> Array:
         """Compute the counterfactual values of going all-in and of folding at every line.
@@ -173,7 +180,7 @@ class PushFoldResponseProblem:
 
 
 class RangeShowdowns:
-    """Cached showdown orders of a seat against the ranges of one or two others at their lines, by its class.
+    """Cache of showdown order probabilities, by a seat's class, against the ranges of one or two others.
 
     With three hands, the sums over one player's range are cached for both other players.
     """
@@ -184,9 +191,9 @@ class RangeShowdowns:
         self._sums: dict[int, Array] = {}
 
     def order_probabilities(self, seat: int, others: dict[int, int], all_in_seats: tuple[int, ...]) -> Array:
-        """Return the probability of each order of the seats all-in. float64 [classes, orders]
+        """Return the probability of each order of the seats all-in, by the class of `seat`. float64 [classes, orders]
 
-        `others`: the lines at which other seats go all-in, or would.
+        `others`: for each other seat with a range, the index of the line whose all-in range it has.
         """
         key = seat, *others.values()
         if key not in self._cache:
@@ -201,7 +208,7 @@ class RangeShowdowns:
         return probabilities @ map_orders(seats, all_in_seats)
 
     def _three_way_orders(self, seat: int, others: dict[int, int]) -> tuple[tuple[int, ...], Array]:
-        """Return the seats in the orders, and the probabilities of orders by class. float32 [classes, orders]"""
+        """Return the ordered seats, and probabilities of orders by class of `seat`. float32 [classes, orders]"""
         first, second = others.values()
         u, v = (self.strategy[line].astype(np.float32) for line in (first, second))
         if BB_JJ in (first, second) or (first, second) == (OPEN, SB_J):  # all three may be all-in
@@ -224,9 +231,9 @@ class RangeShowdowns:
 
 @cache
 def map_orders(known_seats: tuple[int, ...], all_in_seats: tuple[int, ...]) -> Array:
-    """Return the matrix from orders of seats with known hands to orders of the seats all-in.
+    """Return the matrix that maps showdown orders of seats with known hands to those of the seats all-in.
 
-    float64 [orders, orders]
+    Entries are 0 or 1: the order of the known hands determines that of the seats all-in. float64 [orders, orders]
     """
     source = {2: PAIR_ORDERS, 3: TRIPLE_ORDERS}[len(known_seats)]
     if len(all_in_seats) < 2:

@@ -30,7 +30,7 @@ from riverboat.core.parallel import map_in_order
 from riverboat.core.validation import check_name
 
 PROBABILITY_TOLERANCE = 1e-12  # smaller probabilities are rounding errors
-MAX_POLICY_STEPS = 1000  # of policy iteration, which converges in finitely many steps
+MAX_POLICY_STEPS = 1000  # most steps of policy iteration, which converges in finitely many
 
 
 class ResponseProblem(Protocol):
@@ -288,6 +288,7 @@ def best_responses(game: StochasticGame, problems: Sequence[ResponseProblem], va
         Response problem of each state.
     values
         Initial values, float64 [state-seat pairs]: those of the current strategies.
+
     Returns
     -------
     StochasticBestResponse
@@ -360,7 +361,7 @@ class MatrixStage:
     ((0, 0), (0, 1), (1, 0), (1, 1))
     """
 
-    num_actions: tuple[int, ...]  # by seat
+    num_actions: tuple[int, ...]  # number of actions of each seat
 
     def __post_init__(self) -> None:
         if not self.num_actions or min(self.num_actions) < 1:
@@ -418,7 +419,7 @@ class MatrixResponseProblem:
     strategy: Array
 
     def _profile_probabilities(self, seat: int, own: Array) -> Array:
-        """Return the probability of each profile if one seat plays `own` and the others their strategy. float64 [profile]"""
+        """Return the probability of each profile if a seat plays `own`, others their strategy. float64 [profile]"""
         counts = enumerate(self.stage.num_actions)
         rows = [own if other == seat else self.strategy[other, :count] for other, count in counts]
         return np.asarray(reduce(np.multiply.outer, rows))
@@ -647,7 +648,7 @@ class EquilibriumIteration:
         self.values = np.zeros(int(game.first_seat_index[-1])) if values is None else values.copy()
         self.strategies = [stage.initial_strategy for stage in game.stages] if strategies is None else list(strategies)
         self.steps = 0
-        self._problems: list[ResponseProblem] | None = None  # of the current strategies
+        self._problems: list[ResponseProblem] | None = None  # those of the current strategies
 
     def response_problems(self, progress: Progress | None = None) -> list[ResponseProblem]:
         """Return the response problems of the current strategies.

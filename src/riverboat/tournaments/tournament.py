@@ -33,7 +33,7 @@ from riverboat.tournaments.stage_game import PLAYERS, PushFoldStage
 from riverboat.tournaments.stochastic_games import StochasticGame
 
 MAX_STATES = 20_000
-NUM_ENTRANTS = 10  # of a sit-and-go that pays three places: the entry fee is a tenth of the prizes
+NUM_ENTRANTS = 10  # entrants of a sit-and-go that pays three places: the entry fee is a tenth of the prizes
 SMALL_UNIT = 900  # chips per unit of the small version: 91 states of three players
 State: TypeAlias = tuple[int, ...]  # stacks in units, in the order of action
 SeatResult: TypeAlias = float | tuple[State, int]  # a prize, or the next state and seat
@@ -78,7 +78,7 @@ class Tournament:
     """
 
     players: int = 3
-    chips: float = 13_500.0  # total of all players
+    chips: float = 13_500.0  # total chips of all players
     unit: float = 300.0  # stacks are multiples of it; other stacks are rounded at random with the same mean
     blinds: tuple[float, float] = (300.0, 600.0)
     ante: float = 0.0
@@ -166,12 +166,12 @@ class Tournament:
 
     @cached_property
     def icm_values(self) -> Array:
-        """Values by the independent chip model. float64 [state-seat pairs]"""
+        """Expected prizes in the independent chip model. float64 [state-seat pairs]"""
         return np.concatenate([ICM(tuple(map(float, s)), self.prizes[: len(s)]).values for s in self.states])
 
     @cached_property
     def game(self) -> StochasticGame:
-        """The stochastic game."""
+        """The stochastic game whose stages are the push-or-fold hands of all states."""
         return self.make_game([PushFoldStage(self.spot(state), starting_hands(self.players)) for state in self.states])
 
     def make_game(self, stages: list[PushFoldStage]) -> StochasticGame:

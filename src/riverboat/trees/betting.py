@@ -19,7 +19,7 @@ from riverboat.games.base import CHANCE, TERMINAL, Array
 from riverboat.games.boards.board_game import BettingTree
 from riverboat.trees.public import child_nodes
 
-MAX_ACTIONS = 127  # at one decision: widths are stored in eight bits
+MAX_ACTIONS = 127  # most actions at one decision: widths are stored in eight bits
 MAX_BATCH_TERMINALS = 112  # a multiple of the SIMD width that leaves space in a core's cache for the tables
 INNER_BATCHES = 4  # about as many batches on an inner street: enough for many threads, and few partly filled vectors
 
@@ -32,36 +32,40 @@ class BettingForest(NamedTuple):
     actor: Array  # int8 [nodes]: player, CHANCE at an exit, TERMINAL
     end: Array  # int32 [nodes]: end of the subtree on this street
     width: Array  # int8 [nodes]
-    slot: Array  # int32 [nodes]: decision: first row of its actor on this street; exit: its index on this street
-    batch_at: Array  # int32 [streets + 1]: batches of street s
-    batch: Array  # int32 [batches, 2]: first node, end
+    slot: Array  # int32 [nodes]: decision: index of its first action among its actor's on the street; exit: index
+    batch_at: Array  # int32 [streets + 1]: batches of street s are batch_at[s] … batch_at[s + 1] - 1
+    batch: Array  # int32 [batches, 2]: first node of a batch, end
     child_at: Array  # int32 [batches + 1]: batches of the next street that follow a batch
-    deal_at: Array  # int32 [batches + 1]: deals of a batch, sixteen roots each
-    root_at: Array  # int32 [batches + 1]: roots of a batch, in root
+    deal_at: Array  # int32 [batches + 1]: deals of a batch: groups of up to sixteen of its roots
+    root_at: Array  # int32 [batches + 1]: roots of batch b are root[root_at[b]] … root[root_at[b + 1] - 1]
     root: Array  # int32 [roots]: nodes, street after street
-    slots: Array  # int32 [streets, 2]: rows of each player on a street
-    share: Array  # float64 [nodes]: smallest stake among the siblings, divided by the node's own stake
+    slots: Array  # int32 [streets, 2]: number of actions at all decisions of each player on a street
+    share: Array  # float64 [nodes]: smallest check-down pot among the siblings, divided by the node's own
 
 
 class SeatLayout(NamedTuple):
-    """Offsets of one player's vectors in a traversal, and the player's payoffs at terminals."""
+    """Offsets of one player's vectors in a traversal, and the player's payoffs at terminals.
+
+    Offsets refer to the arrays `own`, `opp` and `value` of `TraversalVectors`. A chunk is sixteen terminals that are
+    evaluated together, one for each SIMD element (lane).
+    """
 
     own: Array  # int64 [nodes]: the player's reach
     opp: Array  # int64 [nodes]: the opponent's reach
     value: Array  # int64 [nodes]
     below: Array  # int64 [nodes]: decision: vector of its first child, in own (the player's node) or opp
     lane_opp: Array  # int64 [chunks, 16]: opponent's reach at the terminals of a chunk
-    lane_value: Array  # int64 [chunks, 16]: their values
+    lane_value: Array  # int64 [chunks, 16]: values of these terminals
     lane_fold: Array  # int64 [chunks, 16]: value of the player's fold that faces the same hands as the showdown
-    pay: Array  # float64 [chunks, 4, 16]: factors on hands beaten, on hands beaten or tied, on all hands; factor of the fold
+    pay: Array  # float64 [chunks, 4, 16]: factors on hands beaten, hands beaten or tied, all hands; factor of the fold
     chunk: Array  # int32 [batches, 3]: first chunk, first chunk without showdowns, end
-    exit: Array  # int64 [3, deals, 16]: own, opp and value at the exits that lead to the roots
+    exit: Array  # int64 [3, deals, 16]: own, opp and value at the exits of the previous street that lead to the roots
     root: Array  # int64 [3, deals, 16]: own, opp and value at the roots
-    rows: Array  # int64 [3]: vectors needed in own, opp and value
+    rows: Array  # int64 [3]: number of vectors in own, opp and value
 
 
 class BettingShape(NamedTuple):
-    """Layout that trees with the same betting share, independent of boards and ranges."""
+    """Layout of a betting tree for traversals, independent of boards and ranges: trees with this betting share it."""
 
     betting: BettingTree
     forest: BettingForest
@@ -70,7 +74,7 @@ class BettingShape(NamedTuple):
 
 
 def make_shape(betting: BettingTree, streets: int, rows: int) -> BettingShape:
-    """Make the shape for trees with at most `rows` rows on a board."""
+    """Lay out a betting tree over `streets` streets for boards on which a player has at most `rows` rows of hands."""
     forest = make_forest(betting, streets)
     # Vectors are processed sixteen elements at a time, and at least one zero must follow the last hand.
     stride = (rows // SIMD_WIDTH + 1) * SIMD_WIDTH
@@ -79,7 +83,7 @@ def make_shape(betting: BettingTree, streets: int, rows: int) -> BettingShape:
 
 
 def make_forest(betting: BettingTree, streets: int) -> BettingForest:
-    """Cut a betting tree into streets."""
+    """Cut a betting tree into one forest for each street, and group the roots of each street into batches."""
     order = np.argsort(betting.street, kind="stable").astype(np.int32)
     first = np.searchsorted(betting.street[order], np.arange(streets + 1)).astype(np.int32)
     actor, parents = betting.actor[order], betting.parents
@@ -147,7 +151,7 @@ def _is_fold(betting: BettingTree, node: int) -> bool:
 
 
 def _stake_ratios(betting: BettingTree) -> Array:
-    """Return the smallest stake among the siblings divided by each node's own stake. float64 [nodes]"""
+    """Return the smallest check-down pot among each node's siblings, divided by the node's own. float64 [nodes]"""
     pot, share = checkdown_pots(betting), np.ones(len(betting.actor))
     for node in np.flatnonzero(betting.actor >= 0).tolist():
         children = [*betting.children(node)]
@@ -157,7 +161,10 @@ def _stake_ratios(betting: BettingTree) -> Array:
 
 
 def _batch_roots(roots: list[int], sizes: list[int], most: int) -> list[list[int]]:
-    """Group the roots that are traversed together: a group is closed when it has enough terminals."""
+    """Group consecutive roots for traversal; a group of several roots has at most `most` terminals.
+
+    `sizes`: number of terminals below each root.
+    """
     groups: list[list[int]] = []
     terminals = 0
     for root, count in zip(roots, sizes, strict=True):
@@ -232,8 +239,9 @@ def _pack_terminals(
 ) -> tuple[Array, Array, Array, Array, int]:
     """Pack the terminals of a batch into chunks of sixteen, showdowns first.
 
-    Returns where they read and write, their payoffs, and the number of chunks with showdowns. Where the player may fold
-    or call, both terminals face the same hands, so one chunk element computes the fold with the showdown.
+    Returns `lane_opp`, `lane_value`, `lane_fold` and `pay` of `SeatLayout`, and the number of chunks with showdowns. A
+    fold and a showdown that read the same vector of the opponent share an element. `spare`: a vector of zeros to read
+    and an unused one to write, for elements without a terminal.
     """
     low, high = batch
     terminals = np.flatnonzero(forest.actor[low:high] == TERMINAL) + low

@@ -3,7 +3,7 @@
 Betting does not depend on the cards, so it is stored once (`riverboat.trees.betting`). Boards form a tree of their own,
 with one node for each class of boards that are equal up to a permutation of suits. On a board each player's hands are
 numbered. Hands that a remaining suit symmetry exchanges share a row, which is lossless. A table has the layout
-[board][player][betting row, action][row], so that the traversal of one board reads contiguous memory.
+[board][player][decision, action][row], so that the traversal of one board reads contiguous memory.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class BoardArrays(NamedTuple):
     rows: Array  # int32 [boards, 2]: number of rows of each player
     base: Array  # int64 [boards, 2]: offset of each player's block in a table
     child: Array  # int32 [boards + 1]: children of board b are child[b] … child[b + 1] - 1
-    up_at: Array  # int64 [boards, 2]
+    up_at: Array  # int64 [boards, 2]: offset of player p's rows in up
     up: Array  # uint16 [sum of rows]: row on the parent board
     member: Array  # int32 [boards + 1]: board b represents the boards member[b] … member[b + 1] - 1
-    down_at: Array  # int64 [members, 2]
+    down_at: Array  # int64 [members, 2]: offset of player p's map in down
     down: Array  # uint16 […]: for each row of the parent board, its row here; rows[b] where the hand is blocked
     chance: Array  # float64 [boards]: probability of one member, given two hands that it does not block
     hand_at: Array  # int64 [boards, 2]: offset of player p's hands in hand
@@ -115,7 +115,7 @@ class BoardTree:
     # --- rows of hands ------------------------------------------------------------------------
 
     def _number_rows(self, growth: BuildMonitor) -> None:
-        """Number each player's hands on each board."""
+        """Number each player's rows on each board: set `row_of`, `rows`, `hand_counts` and `representative_hands`."""
         count, seats = len(self.deals.masks), self.distinct_players
         row_of = np.empty((count, seats, NUM_HANDS), np.uint16)  # NO_ROW where a hand is not possible
         rows, hand_counts = np.zeros((count, seats), np.int32), np.zeros((count, seats), np.int32)
@@ -141,7 +141,7 @@ class BoardTree:
         return self.representative_hands[at : at + self.rows[board, player]]
 
     def _allocate_boards(self) -> BoardArrays:
-        """Allocate the arrays of all boards, those of showdowns without groups of equal strength."""
+        """Allocate the arrays of all boards; those for groups of hands of equal strength are empty."""
         d, rows, seats = self.deals, self.rows, self.distinct_players
         hands, shown = self.hand_counts[:, :seats], rows[:, :seats]
         members = np.repeat(
@@ -242,7 +242,7 @@ class BoardTree:
     def _showdowns(
         self, hand_at: Array, hand: Array, rep: Array
     ) -> Iterator[tuple[int, tuple[Any, ...], Array, Array]]:
-        """Yield the inputs of a showdown layout for each board and player, with its parts of `hand` and `rep`."""
+        """Yield board, inputs of a layout kernel, and its parts of `hand` and `rep`, for each board and player."""
         for b, order, strength in self._strength_orders():
             for p in range(self.distinct_players):
                 at, n = self.representative_start[b, p], self.rows[b, p]
@@ -252,13 +252,13 @@ class BoardTree:
                 yield b, inputs, hand[begin : begin + hands], rep[at : at + n]
 
     def running_sum_layout(self) -> tuple[Array, Array, Array]:
-        """Showdown layout for engines with running sums over all hands and over the hands of each card.
+        """Return the showdown layout for engines with running sums over all hands and over the hands of each card.
 
         - int64 [boards, 2]: offset of player p's hands.
         - uint16 [hands, 3], from weak to strong: row, positions in the sums of its two cards.
-        - uint16 [rows, 10], player p's from `rep_at` on: row, the opponent's row with the same cards, then positions in the
-          opponent's sums: of all hands and of each card up to the weaker hands, the same up to the hands that are not
-          stronger, and the total of each card.
+        - uint16 [rows, 10], player p's from `rep_at` on: row, the opponent's row with the same cards, then positions in
+          the opponent's sums: of all hands and of each card up to the weaker hands, the same up to the hands that are
+          not stronger, and the total of each card.
         """
         seats = self.distinct_players
         hand_at = _for_both_players(_offsets(self.hand_counts[:, :seats]))
@@ -300,7 +300,7 @@ class BoardTree:
         return self._bytes_with(self.boards)
 
     def estimate_layout_bytes(self) -> int:
-        """Return an upper bound on `layout_bytes` without laying out the boards: no two hands are of equal strength."""
+        """Return an upper bound on `layout_bytes` without laying out the boards, as if no hands were equally strong."""
         each_row = 4 + 2  # bytes of a group of one row: both ends, and its two cards
         each_board = 2 * (8 + 4 + 8)  # bytes of both players' offsets and number of groups
         groups = each_row * len(self.representative_hands) + each_board * len(self.rows)
@@ -344,7 +344,8 @@ class BoardTree:
         """Return the boards and rows of this tree for a game with the same cards but other betting, ranges or gadget.
 
         Arrays are shared. Ranges and gadgets must not distinguish hands that share a row here. A subtree of the betting
-        (`riverboat.games.boards.subtrees`) may begin with a deal. Games with the same betting may share a `BettingShape`.
+        (`riverboat.games.boards.subtrees`) may begin with a deal. Games with the same betting may share a
+        `BettingShape`.
         """
         mine = self.game
         if (game.deck, game.board, game.deals) != (mine.deck, mine.board, mine.deals):
@@ -416,12 +417,12 @@ class BoardTree:
 
 
 def _for_both_players(numbers: Array) -> Array:
-    """Repeat one seat's numbers for both seats where both share them. [boards, 2]"""
+    """Return numbers as [boards, 2]: if both players share one column, [boards, 1], it is repeated."""
     return np.repeat(numbers, 3 - numbers.shape[1], axis=1)
 
 
 def _view_for_both_players(numbers: Array) -> Array:
-    """Return a view of one seat's vectors for both seats where both share them, without a copy. [boards, 2, …]"""
+    """Return vectors as [boards, 2, …]: if both players share [boards, 1, …], as a view without a copy."""
     boards, seats, size = numbers.shape
     apart, between, step = numbers.strides
     return as_strided(numbers, (boards, 2, size), (apart, between if seats == 2 else 0, step))
@@ -429,7 +430,7 @@ def _view_for_both_players(numbers: Array) -> Array:
 
 @cache
 def _hand_keys(cards: int, rules: str) -> HandKeys:
-    """Return the ranking keys of all hands for `cards` cards in total, board included."""
+    """Return the ranking keys of all 1,326 hands, for hands and boards of `cards` cards in total."""
     ranks = ranking_tables(cards, rules)
     key, suits = (part[HAND_CARDS].sum(axis=1, dtype=np.uint64) for part in (ranks.key, ranks.mask))
     return HandKeys(ranks, card_masks(HAND_CARDS), key, suits)

@@ -150,7 +150,7 @@ def check_history_count(game: Game) -> None:
 
 
 def _check_histories(name: str, nodes: float, hands: tuple[int, int]) -> None:
-    """Raise an error if a tree has too many histories."""
+    """Raise InputError if a tree of `nodes` public nodes has more than MAX_HISTORIES histories when it is unrolled."""
     size = nodes * hands[0] * hands[1]
     if size > MAX_HISTORIES:
         raise InputError(

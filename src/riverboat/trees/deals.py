@@ -28,7 +28,7 @@ BYTES_PER_ROW = 24  # memory of a row of hands: maps to the parent and child boa
 
 @dataclass(frozen=True, eq=False)
 class BoardDeals:
-    """A tree of boards, street by street; the children of a board are contiguous."""
+    """Tree of boards up to suit symmetry, street by street; the children of a board are contiguous."""
 
     card_maps: Array  # uint8 [symmetries, 52]: image of each card under each symmetry of the root
     hand_maps: Array  # int16 [symmetries, 1326]: image of each hand
@@ -39,7 +39,7 @@ class BoardDeals:
     child_start: Array  # int32 [boards + 1]: children of board b are child_start[b] … child_start[b + 1] - 1
     member_start: Array  # int32 [boards + 1]: members of board b are member_start[b] … member_start[b + 1] - 1
     member_masks: Array  # uint64 [members]: bit mask of the cards dealt
-    member_symmetry: Array  # int16 [members]: symmetry that maps them to the cards of the representative board
+    member_symmetry: Array  # int16 [members]: symmetry that maps the cards dealt to those of the representative board
     chance: Array  # float64 [boards]: probability of one member, given two hands that it does not block
 
     def board_cards(self, board: int) -> tuple[int, ...]:
@@ -60,7 +60,10 @@ class BoardDeals:
         return tuple(reversed(deals))
 
     def locate(self, dealt: DealtCards) -> tuple[list[int], list[Array]]:
-        """Return the representative boards of some deals, from the root on, and the map of hands to each. int16 [1326]"""
+        """Return the representative board after each deal of a path, and the map from real hands to hands on it.
+
+        Lists begin with the root. Maps are int16 [1326]: entry h is the hand on the representative board for hand h.
+        """
         boards, maps = [0], [np.arange(NUM_HANDS, dtype=np.int16)]
         cards = np.arange(52, dtype=np.uint8)
         for deal in dealt:
@@ -87,7 +90,7 @@ def min_tree_bytes(game: BoardGame) -> float:
     symmetries = len(_symmetries(game)[0])
     held = sum(len(hands) for hands in game.hand_indices)
     left = len(game.deck.cards) - len(game.board)
-    boards, unblocked, size = 1, 1, 0.0  # number of deals so far; of deals that do not block a given hand
+    boards, unblocked, size = 1, 1, 0.0  # number of deals so far; number of those that do not block a given hand
     for count in game.deals:
         boards *= comb(left, count)
         unblocked *= comb(left - 2, count)
@@ -97,13 +100,13 @@ def min_tree_bytes(game: BoardGame) -> float:
 
 
 def enumerate_deals(game: BoardGame) -> BoardDeals:
-    """Enumerate the boards of a game, street by street."""
+    """Enumerate the boards of a game up to suit symmetry, street by street."""
     with BuildMonitor(game.name, "listing the boards of", "boards", BYTES_PER_BOARD) as monitor:
         return _enumerate_street_deals(game, monitor)
 
 
 def _enumerate_street_deals(game: BoardGame, grown: BuildMonitor) -> BoardDeals:
-    """Enumerate the boards of a game and report progress to `grown`."""
+    """Enumerate the boards of a game; `grown` reports progress and limits memory."""
     card_maps, hand_maps = _symmetries(game)
     masks, groups, parents, street_at = [mask_of(game.board)], [np.arange(len(card_maps))], [-1], [0, 1]
     child, member, chance = [1], [0, 1], [1.0]

@@ -32,7 +32,7 @@ DrawableTree: TypeAlias = PublicTree | HistoryTree
 HandPair: TypeAlias = str | Sequence[str]
 
 MAX_NOTEBOOK_NODES = 120  # largest tree that a notebook draws automatically
-COLOURS = ("#2563b0", "#c2571a", "#2e7d4f", "#7a4fb5", "#a8326e", "#5f6b1f")  # of the players, repeated cyclically
+COLOURS = ("#2563b0", "#c2571a", "#2e7d4f", "#7a4fb5", "#a8326e", "#5f6b1f")  # players; repeated cyclically
 GREY, INK = "#8a8f98", "#24292f"
 ROW_HEIGHT, LANE_WIDTH, NODE_HEIGHT, TOP, MARGIN = 26.0, 7.0, 18.0, 62.0, 16.0
 FONT = 11.0
@@ -48,7 +48,7 @@ def as_tree(game: Game | DrawableTree) -> DrawableTree:
 
 
 def find_deal(tree: DrawableTree, deal: HandPair) -> tuple[int, int]:
-    """Return the indices of the hands that `"QJ"`, `"heads|guesser"` or `("Q", "J")` denotes."""
+    """Return the hand index of each player for a deal such as `"QJ"`, `"heads|guesser"` or `("Q", "J")`."""
     if not isinstance(tree, PublicTree):
         raise InputError(f"{tree.name}: deal {deal!r}: this game has no private hands; leave deal out")
     first, second = ({name: h for h, name in enumerate(hands)} for hands in tree.hands)
@@ -178,7 +178,10 @@ def _drawn_probabilities(tree: DrawableTree, whole: HistoryTree, strategy: Strat
 
 
 class _SvgPicture:
-    """Positions of the nodes and the SVG that shows them. Chance nodes with one outcome are left out."""
+    """Layout of a tree, and its SVG text. Chance nodes with one outcome are left out.
+
+    `likely`: probability of each action in the order of the tree's table, or None. float64 [table]
+    """
 
     def __init__(self, tree: HistoryTree, title: str, likely: Array | None) -> None:
         self.tree, self.title, self.probabilities = tree, title, likely
@@ -209,7 +212,7 @@ class _SvgPicture:
         return next(n for n in range(node, len(self.actor)) if not self._forced(n))
 
     def _edge_labels(self, node: int) -> list[tuple[str, float | None]]:
-        """Return text and probability of the edges out of a node."""
+        """Return the text and the probability (None if unknown) of each edge out of a node."""
         labels, first = self.tree.labels(node), int(self.tree.nodes.data[node])
         if self.actor[node] == CHANCE:
             shares = self.tree.chance[first : first + len(labels)].tolist()
@@ -236,7 +239,7 @@ class _SvgPicture:
         """Place one column for each action, wide enough for its nodes, labels and dashed lines."""
         depths = range(1 + max(self.depth.values()))
         columns: list[list[int]] = [[n for n in self.nodes if self.depth[n] == d] for d in depths]
-        self.lane: dict[tuple[int, int], int] = {}  # of information sets whose dashed line passes other nodes
+        self.lane: dict[tuple[int, int], int] = {}  # (infoset, depth) whose dashed line passes other nodes: its lane
         lanes = [self._assign_lanes(column) for column in columns]
         self.box = [max((self._width(n) for n in column), default=0.0) for column in columns]
         self.left = [MARGIN + lanes[0] * LANE_WIDTH]
@@ -263,7 +266,7 @@ class _SvgPicture:
             if any(place[b] - place[a] > 1 for a, b in pairwise(here)):
                 spans.append((place[here[-1]] - place[here[0]], self.y[here[0]], self.y[here[-1]], i))
         taken: list[list[tuple[float, float]]] = []
-        for _, top, end, i in sorted(spans):  # short ones next to the nodes
+        for _, top, end, i in sorted(spans):  # short lines are placed next to the nodes
             free = (k for k, lane in enumerate(taken) if all(end < a or b < top for a, b in lane))
             k = next(free, len(taken))
             taken.extend([[]] if k == len(taken) else [])

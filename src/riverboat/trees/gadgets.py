@@ -38,18 +38,18 @@ HandWeights: TypeAlias = Mapping[str, float] | Sequence[float] | Array
 
 @dataclass(frozen=True, eq=False)
 class PublicSubgame:
-    """A public game on the tree of another one: from a public state on, or with other deals."""
+    """Public game that is a part of another one: it begins at a public state, or deals hands from other ranges."""
 
     name: str
     unit: str
     joiner: str
-    hands: tuple[tuple[str, ...], tuple[str, ...]]  # of the whole game; impossible ones have weight zero
+    hands: tuple[tuple[str, ...], tuple[str, ...]]  # hands of the whole game; impossible ones have weight zero
     deal: PrivateDeal
     root: Callable[[], PublicState]
 
     @staticmethod
     def at(tree: PublicTree, node: int, weights: tuple[Array, Array]) -> PublicSubgame:
-        """Return the game from a public state on, with hands dealt from ranges and with the same exclusions."""
+        """Return the game from a public state on, with hands dealt by `weights` and the same excluded pairs."""
         name, deal = f"{tree.name} at {tree.line(node)!r}", PrivateDeal(weights, tree.deal.excludes)
         return PublicSubgame(name, tree.unit, tree.joiner, tree.hands, deal, partial(_state_at, tree, node))
 
@@ -63,7 +63,7 @@ def _state_at(tree: PublicTree, node: int) -> PublicState:
 
 
 def _subtree_layout(tree: PublicTree, node: int) -> PublicTreeLayout:
-    """Return the slice of a tree's arrays that is a subtree."""
+    """Return the layout of the subtree at a node, as slices of the tree's arrays."""
     whole = tree.layout
     part = slice(node, int(whole.end[node]))
     return replace(
@@ -74,8 +74,8 @@ def _subtree_layout(tree: PublicTree, node: int) -> PublicTreeLayout:
 def subgame_tree(tree: PublicTree, line: str, ranges: tuple[HandWeights, HandWeights] | None = None) -> PublicTree:
     """Return the subgame that begins at the public state after `line`.
 
-    A range gives every hand a weight: by name, or one number for each hand in order. Hands that the public cards block get
-    weight zero. Without ranges, all possible hands keep their weights from the deal.
+    A range gives every hand a weight: by name, or one number for each hand in order. Hands that the public cards block
+    get weight zero. Without ranges, all possible hands keep their weights from the deal.
     """
     node = tree.node(line)
     if tree.nodes.actor[node] == -2:
@@ -206,7 +206,7 @@ def check_disjoint(subgames: Sequence[TreeSubgame]) -> None:
 
 
 def unsafe_gadget(subgame: TreeSubgame, reach: tuple[Array, Array] | Array) -> GadgetTree:
-    """Make the subgame without a gadget: chance deals the roots in proportion to both players' reach.
+    """Make the subgame of unsafe solving, without a gadget: chance deals the roots in proportion to the players' reach.
 
     In a public tree `reach` holds the players' ranges, float64 [hands]; in a history tree the probability of each root,
     float64 [roots].
@@ -223,9 +223,9 @@ def unsafe_gadget(subgame: TreeSubgame, reach: tuple[Array, Array] | Array) -> G
 def resolve_gadget(subgame: TreeSubgame, player: int, reach: Array, stop_values: Array) -> GadgetTree:
     """Make the re-solve gadget: the opponent of `player` enters with its hand, or stops for that hand's value.
 
-    `reach` is the reach of chance and `player`: its range in a public tree, float64 [hands]; the probability of each root in
-    a history tree, float64 [roots]. `stop_values`: float64 [hands of the opponent]. Stopping is the first action, so a
-    best response stops in case of a tie.
+    `reach` is the reach of chance and `player`: its range in a public tree, float64 [hands]; the probability of each
+    root in a history tree, float64 [roots]. `stop_values`: float64 [hands of the opponent]. Stopping is the first
+    action, so a best response stops in case of a tie.
     """
     opponent = 1 - player
     if isinstance(subgame.tree, PublicTree):
@@ -246,9 +246,10 @@ def resolve_gadget(subgame: TreeSubgame, player: int, reach: Array, stop_values:
 
 
 def maxmargin_gadget(subgame: TreeSubgame, player: int, reach: Array, shifts: Array) -> GadgetTree:
-    """Make the maxmargin gadget: the opponent of `player` chooses its hand and receives its value minus the hand's shift.
+    """Make the maxmargin gadget: the opponent of `player` chooses its hand and gets the hand's value minus its shift.
 
-    Arguments as in `resolve_gadget`. Impossible hands cannot be chosen. The choice is hidden from `player`, so the result
+    `reach` as in `resolve_gadget`; `shifts`: float64 [hands of the opponent], their values against the base strategy,
+    plus gifts for reach-maxmargin. Impossible hands cannot be chosen. The choice is hidden from `player`, so the result
     is always a history tree.
     """
     opponent = 1 - player
@@ -270,8 +271,8 @@ def maxmargin_gadget(subgame: TreeSubgame, player: int, reach: Array, shifts: Ar
 def locked_gadget(tree: HistoryTree, probabilities: Array, player: int, free: Array) -> GadgetTree:
     """Make the whole game with `player` locked to a strategy outside of some nodes: its actions there become chance.
 
-    Its value bounds what any refinement of the free nodes can reach while the rest stays fixed. `probabilities`: float64
-    [table], `free`: bool [nodes].
+    Its value bounds what any refinement of the free nodes can reach while the rest stays fixed. `probabilities`:
+    float64 [table], `free`: bool [nodes].
     """
     nodes = tree.nodes
     locked = (nodes.actor == player) & ~free
@@ -348,14 +349,17 @@ class _ResolveState(NoPublicChance):
 
 
 def _gadget_ranges(tree: PublicTree, subgame: TreeSubgame, player: int, reach: Array) -> tuple[Array, Array]:
-    """Return the player's range and, for the opponent, all possible hands with their weights from the deal."""
+    """Return both ranges by seat: `reach` for `player`, for the opponent the deal weights of its possible hands."""
     alive = tree.possible_hands[1 - player][tree.board_of_node[subgame.roots[0]]]
     other = np.where(alive, tree.deal.weights[1 - player], 0.0)
     return (np.asarray(reach), other) if player == 0 else (other, np.asarray(reach))
 
 
 def _public_origin(subgame: TreeSubgame, sub: PublicTree, gadget_rows: tuple[int, int]) -> Array:
-    """Map the table of a subtree to the table of the whole tree; the first `gadget_rows` rows belong to the gadget."""
+    """Return the index in the whole tree's table of each entry of a subtree's table. int64 [table]
+
+    The first `gadget_rows` rows of each player belong to the gadget; their entries are -1.
+    """
     tree = subgame.tree
     assert isinstance(tree, PublicTree)
     origin = np.full(sub.table_size, -1, np.int64)
@@ -375,7 +379,10 @@ def _public_origin(subgame: TreeSubgame, sub: PublicTree, gadget_rows: tuple[int
 
 
 class _GadgetTreeBuilder(HistoryTreeBuilder):
-    """Builder of a history tree from single nodes and from subtrees of another tree."""
+    """Builder of a history tree from single nodes and from subtrees of another tree.
+
+    `other`: nodes to copy instead of those of `tree`, and probabilities of further chance outcomes that they refer to.
+    """
 
     def __init__(self, tree: HistoryTree, other: tuple[TreeNodes, Array] | None = None) -> None:
         self.source = tree
@@ -388,7 +395,7 @@ class _GadgetTreeBuilder(HistoryTreeBuilder):
         self.gadget_infosets: list[tuple[str, tuple[str, ...]]] = []  # information sets of the gadget
 
     def add_infoset(self, name: str, actions: tuple[str, ...]) -> int:
-        """Add an information set and return its index."""
+        """Add an information set of the gadget and return its key for `add_node`."""
         self.gadget_infosets.append((name, actions))
         return self.source.infoset_count + len(self.gadget_infosets) - 1
 
@@ -404,7 +411,10 @@ class _GadgetTreeBuilder(HistoryTreeBuilder):
         self.add_node(TERMINAL, 0, self._add_payoffs(np.array([pay], float)))
 
     def add_chance_over_roots(self, roots: Array, reach: Array) -> tuple[int, Array]:
-        """Add a chance node over the reached roots, and return it with their indices; close it after its subtrees."""
+        """Add a chance node that deals roots in proportion to `reach`; close it after their subtrees.
+
+        Returns the node, and the indices of the roots with a positive reach.
+        """
         reached = np.flatnonzero(reach > 0)
         if not len(reached):
             raise InputError(f"{self.source.name}: no part of the subgame is reached, so there is nothing to solve")
@@ -412,7 +422,7 @@ class _GadgetTreeBuilder(HistoryTreeBuilder):
         return self.add_chance_node(shares, [f"{root}" for root in roots[reached]]), reached
 
     def add_chance_with_subtrees(self, roots: Array, reach: Array, shift: tuple[float, float] = (0, 0)) -> None:
-        """Add a chance node with its subtrees."""
+        """Add a chance node that deals roots by `reach`, and their subtrees with `shift` added to payoffs."""
         top, reached = self.add_chance_over_roots(roots, reach)
         for root in roots[reached]:
             self.add_subtree(int(root), shift)
@@ -428,7 +438,7 @@ class _GadgetTreeBuilder(HistoryTreeBuilder):
         self.append(nodes.actor[span], end, nodes.width[span], data, self.infoset_keys[span])
 
     def build(self, name: str) -> GadgetTree:
-        """Build the tree, with information sets numbered by their first visit."""
+        """Return the tree, with information sets numbered by first visit, and its map to the source tree's table."""
         source = self.source
 
         def info(keys: Array) -> list[tuple[str, tuple[str, ...]]]:

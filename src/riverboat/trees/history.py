@@ -266,7 +266,7 @@ class HistoryTree(PreorderTree):
 
     @cached_property
     def _sequences(self) -> tuple[Array, Array, Array]:
-        """First sequence of each information set, reach of chance, and last sequences at every node."""
+        """First sequence of each infoset, chance probability of each node, and last sequences of all players there."""
         first = np.zeros(self.infoset_count, np.int64)
         for player in range(self.players):
             infosets = np.flatnonzero(self.owner == player)
@@ -309,8 +309,9 @@ class HistoryTree(PreorderTree):
     def perfect_recall_treeplex(self, player: int) -> tuple[Treeplex, Array]:
         """Return a player's treeplex under perfect recall of its own actions, and its last sequence at each node.
 
-        The sequences are int32 [nodes]. With perfect recall this is the player's treeplex. Otherwise its information sets are
-        split by its own past actions. More information can do no harm, so the best value here is an upper bound.
+        The sequences are int32 [nodes]. With perfect recall this is the player's treeplex. Otherwise its information
+        sets are split by its own past actions. More information can do no harm, so the best value here is an upper
+        bound.
 
         Parameters
         ----------
@@ -466,7 +467,7 @@ def check_same_payoff_sum(name: str, first: Sequence[float], pay: Sequence[float
 def _compile_histories(
     game: HistoryGame, root: HistoryState, grown: BuildMonitor, *, constant_sum: bool
 ) -> HistoryTree:
-    """Traverse the states of a game in preorder and build its tree."""
+    """Traverse the states of a game in preorder and build its tree; `grown` reports progress and limits memory."""
     actor, width, infoset, data = (column(kind) for kind in "bhiq")
     infosets: dict[str, tuple[int, int, tuple[str, ...]]] = {}  # number, player and actions by name
     chances: dict[tuple[tuple[str, ...], tuple[float, ...]], int] = {}
@@ -532,7 +533,7 @@ def _compile_histories(
 
 
 def _split_infosets(tree: HistoryTree, player: int) -> tuple[Treeplex, Array]:
-    """Return the treeplex of a player with perfect recall of its own actions, and its last sequence at every node."""
+    """Split a player's infosets by its own past actions; return the treeplex and its last sequence at every node."""
     n = tree.nodes
     last = np.zeros(len(n.actor), np.int32)
     seen: dict[tuple[int, int], int] = {}  # (information set, own last sequence) to its first sequence
@@ -762,7 +763,7 @@ def unroll(tree: PublicTree) -> HistoryTree:
 
 
 def _pair_payoffs(tree: PublicTree, h0: int, h1: int) -> Array:
-    """Return the payoffs of each terminal for a pair of hands. float64 [payoffs, 2]"""
+    """Return both players' payoffs for a pair of hands, by index of the terminals' payoffs. float64 [payoffs, 2]"""
     columns = []
     for player, (own, opp) in enumerate(((h0, h1), (h1, h0))):
         side = tree.player_arrays[player]
@@ -781,8 +782,8 @@ def _pair_payoffs(tree: PublicTree, h0: int, h1: int) -> Array:
 def number_by_first_visit(key: Array) -> tuple[Array, Array, Array]:
     """Number keys in the order of their first visit; nodes without a key have a negative one.
 
-    Returns the keys by number, the number of each node (-1 without a key), and the first node of each number. int64, int32,
-    int64
+    Returns the keys by number, the number of each node (-1 without a key), and the first node of each number. int64,
+    int32, int64
 
     Parameters
     ----------

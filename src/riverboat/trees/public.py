@@ -35,7 +35,7 @@ from riverboat.trees._kernels.tree import (
     constant_sum_of,
 )
 
-MAX_WIDTH = np.iinfo(np.int16).max  # of a node: widths are stored in 16 bits
+MAX_WIDTH = np.iinfo(np.int16).max  # most children of a node: widths are stored in 16 bits
 
 
 class Infoset(NamedTuple):
@@ -161,12 +161,12 @@ class PublicTree(PreorderTree):
         self.player_offsets = (0, sizes[0])
         self.table_size = sum(sizes)
         self.depth = tree.tree_depth(layout.end)
-        self.max_width = max(map(len, layout.action_labels), default=1)  # of a decision
+        self.max_width = max(map(len, layout.action_labels), default=1)  # most actions at a decision
         self.total: float = self._pair_mass()
         self.player_arrays = self._make_player_arrays(0), self._make_player_arrays(1)
 
     def _check_layout(self, layout: PublicTreeLayout) -> None:
-        """Raise an error for a game that the kernels cannot handle."""
+        """Raise InputError for invalid deal weights, excluded pairs, outcomes or payoffs, and for too many actions."""
         for player in (0, 1):
             weights = self.deal.weights[player]
             if not np.all(np.isfinite(weights)) or weights.min() < 0:
@@ -195,7 +195,7 @@ class PublicTree(PreorderTree):
                 raise InputError(f"{self.name}: a payoff is not finite: {payoff}")
 
     def _required_bytes(self, layout: PublicTreeLayout) -> float:
-        """Return the bytes that grow with the square of the hands: pairs of hands, payoffs and outcomes."""
+        """Estimate the memory of the largest arrays in bytes: pairs of hands, payoffs and chance outcomes."""
         first, second = self.hand_counts
         orders = len({p.strengths for p in layout.payoffs if isinstance(p, ComparisonPayoff)})
         matrices = sum(isinstance(p, MatrixPayoff) for p in layout.payoffs)
@@ -274,12 +274,12 @@ class PublicTree(PreorderTree):
 
     @cached_property
     def board_of_node(self) -> Array:
-        """Index of the public chance outcomes that lead to each node. int32 [nodes]"""
+        """Board of each node: index in `possible_hands` of the public chance outcomes so far. int32 [nodes]"""
         return self._boards_and_hands[0]
 
     @cached_property
     def possible_hands(self) -> tuple[Array, Array]:
-        """Hands that are possible on each board. bool [boards, hands] per player"""
+        """Mask of each player's hands that are possible on each board. bool [boards, hands] per player"""
         return self._boards_and_hands[1]
 
     @cached_property
@@ -312,7 +312,7 @@ class PublicTree(PreorderTree):
 
     @cached_property
     def action_count(self) -> int:
-        """Sum of the actions over those information sets."""
+        """Number of actions, summed over the information sets that some deal reaches."""
         return self._count_weighted(self.nodes.width)
 
     def _count_weighted(self, weight: Array) -> int:
@@ -489,7 +489,7 @@ class PublicTree(PreorderTree):
 
 
 def _make_nodes(layout: PublicTreeLayout) -> tuple[TreeNodes, list[int]]:
-    """Return the nodes, and the number of rows of each player, which are assigned in preorder."""
+    """Return the nodes, and the number of table rows of each player: one for each action, numbered in preorder."""
     width, data = np.zeros(len(layout.actor), np.int16), layout.index.astype(np.int64)
     rows = []
     for who, labels in ((CHANCE, layout.chance_outcomes), (0, layout.action_labels), (1, layout.action_labels)):
@@ -504,6 +504,9 @@ def _make_nodes(layout: PublicTreeLayout) -> tuple[TreeNodes, list[int]]:
 
 
 def _strength_counts(pairs: list[tuple[Array, Array]], orders: list[Array], side: Literal["left", "right"]) -> Array:
-    """Count the opponent's hands that each hand beats (left), or beats or ties (right)."""
+    """Count the opponent's hands that each hand beats (left), or beats or ties (right). int32 [pairs, own hands]
+
+    `pairs`: strengths of the player's and of the opponent's hands; `orders`: the opponent's hands from weak to strong.
+    """
     counts = [np.searchsorted(theirs[order], mine, side) for (mine, theirs), order in zip(pairs, orders, strict=True)]
     return np.array(counts, np.int32)

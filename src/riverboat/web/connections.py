@@ -21,11 +21,11 @@ GRACEFUL_SECONDS = 2  # seconds to complete responses at shutdown
 
 
 class DeadlineProtocol(H11Protocol):
-    """HTTP protocol with a deadline for the client's next step."""
+    """HTTP/1.1 protocol of a connection that is closed if the client does not send or read in time."""
 
-    # from the first byte of a request, or from connecting, to the end of the headers
+    # seconds from the first byte of a request, or from connecting, to the end of the headers
     head_seconds: ClassVar[float] = 10.0
-    body_seconds: ClassVar[float] = 30.0  # from the end of the headers to the end of the body
+    body_seconds: ClassVar[float] = 30.0  # seconds from the end of the headers to the end of the body
     send_seconds: ClassVar[float] = 30.0  # time that a client may leave a response unread once the buffers are full
     max_connections: ClassVar[int] = 1_200  # open connections; further ones are closed immediately
 
@@ -73,7 +73,10 @@ class DeadlineProtocol(H11Protocol):
         super().resume_writing()
 
     def _update_deadline(self, *, began: bool) -> None:
-        """Set the deadline for the missing part of a request; idle connections have the keep-alive limit."""
+        """Set the deadline for the missing part of a request; idle connections have the keep-alive limit.
+
+        `began`: whether the client has sent data since its last response.
+        """
         state = self.conn.their_state
         begins_head = state is h11.IDLE and began and self.timeout_keep_alive_task is None
         self._expect("body" if state is h11.SEND_BODY else "head" if begins_head else None)
@@ -90,7 +93,7 @@ class DeadlineProtocol(H11Protocol):
 
 
 class CancellingServer(uvicorn.Server):
-    """A server that cancels computations before it completes its last responses."""
+    """A server that calls `stop` at shutdown, to cancel computations, before it completes its last responses."""
 
     def __init__(self, config: uvicorn.Config, stop: Callable[[], None]) -> None:
         super().__init__(config)
@@ -105,7 +108,7 @@ class CancellingServer(uvicorn.Server):
 def make_server(
     application: Application, stop: Callable[[], None], protocol: type[DeadlineProtocol] = DeadlineProtocol
 ) -> CancellingServer:
-    """Return a server for an ASGI application; `stop` cancels its computations."""
+    """Return a uvicorn server for an ASGI application; it calls `stop` at shutdown to cancel computations."""
     config = uvicorn.Config(
         application, http=protocol, ws="none", log_level="warning", access_log=False, lifespan="off", server_header=False,
         backlog=2048, timeout_keep_alive=KEEP_ALIVE_SECONDS, timeout_graceful_shutdown=GRACEFUL_SECONDS,

@@ -47,7 +47,7 @@ class DataFolder:
         return folder
 
     def free_name(self, wanted: str) -> str:
-        """Return an unused name, derived from the given text."""
+        """Return a name that no run and no job has, derived from the given text."""
         base = re.sub(r"[^A-Za-z0-9]+", "-", wanted).strip("-")[:40] or "spot"
         names = (f"{base}-{number}" if number > 1 else base for number in count(1))
         return next(name for name in names if not ((self.root / name).exists() or self.job_folder(name).exists()))

@@ -5,7 +5,7 @@ Only requests from the page itself or from a script with the token are accepted:
 - `Host` must be an address of this server, which prevents DNS rebinding;
 - `Origin` and `Sec-Fetch-Site` must be the page's own, so that no other page can use the server;
 - the token is required: the printed link stores it as a cookie, scripts send `Authorization: Bearer …`;
-- requests with the cookie may only read (GET), unless `Origin` or `Sec-Fetch-Site` shows that the page itself sent them.
+- requests with the cookie may only read (GET), unless `Origin` or `Sec-Fetch-Site` shows that the page sent them.
 
 A request whose client disconnects is cancelled: it leaves the queue, and its computation stops.
 
@@ -54,7 +54,10 @@ UNAUTHORIZED_PAGE = (
 
 
 class Gateway:
-    """An ASGI application in front of the API, which is created on first use."""
+    """An ASGI application that checks requests, sends page files, and forwards API requests.
+
+    `make_application` creates the API on first use. `hosts`: accepted `Host` headers.
+    """
 
     def __init__(self, make_application: ApplicationFactory, token: str, hosts: frozenset[str], port: int) -> None:
         if not token:
@@ -70,7 +73,7 @@ class Gateway:
         path, method = scope["path"], scope["method"]
         credential = self._authenticate(pairs)
         reason = self._rejection_reason(headers, path)
-        from_page = "origin" in headers or headers.get("sec-fetch-site") == "same-origin"  # others have a reason
+        from_page = "origin" in headers or headers.get("sec-fetch-site") == "same-origin"  # foreign ones have a reason
         if reason is not None:
             await _send_error(send, 403, reason)
         elif path == "/" and (query := dict(parse_qsl(scope["query_string"].decode("latin-1")))).get("token"):
@@ -110,7 +113,8 @@ class Gateway:
     def _authenticate(self, headers: Sequence[tuple[str, str]]) -> str | None:
         """Return how a request carries the token: `bearer`, `cookie`, or None if it does not.
 
-        An `Authorization` header takes precedence: it must be a single one with the scheme Bearer in any case (RFC 9110).
+        An `Authorization` header takes precedence: it must be a single one with the scheme Bearer in any case
+        (RFC 9110).
         """
         values = [value for name, value in headers if name == "authorization"]
         if values:
@@ -187,7 +191,7 @@ async def _read_body(receive: Receive) -> bytes | None:
 async def _run_until_disconnect(
     application: Application, scope: Scope, body: bytes, receive: Receive, send: Send
 ) -> None:
-    """Let an application respond; cancel it if the client disconnects first."""
+    """Let an application respond to a request with this body; cancel it if the client disconnects first."""
     disconnected = asyncio.create_task(_wait_for_disconnect(receive))
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 

@@ -38,7 +38,7 @@ def _read_tail(file: Path, max_bytes: int) -> str:
 
 
 def read_result(file: Path) -> dict[str, Any] | None:
-    """Return the JSON output of a command; None if it is incomplete."""
+    """Return the JSON object that a command printed into a file; None if it is incomplete or missing."""
     with suppress(OSError, ValueError):
         printed = json.loads(file.read_text(encoding="utf-8"))
         return printed if isinstance(printed, dict) else None

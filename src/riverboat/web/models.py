@@ -1,6 +1,6 @@
 """Requests and responses of the API as types, which define `/api/openapi.json`.
 
-Unknown numbers are null. Shares and equities are 0 to 1, EVs and pots in chips, exploitability in the accompanying unit.
+Unknown numbers are null. Shares and equities are 0 to 1, EVs and pots in chips, exploitability in the unit next to it.
 Hands are numbered 0 to 1,325 and cells of the 13 × 13 grid 0 to 168; `GET /api/hands` returns their names.
 """
 
@@ -32,9 +32,9 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def options_from(function: Callable[..., Any], **minimum: int) -> Callable[[type[Model]], type[Model]]:
-    """Give the fields of a request the limits and descriptions of the options of an API function with the same names.
+    """Return a class decorator that copies limits and descriptions of a function's options to fields of the same name.
 
-    `minimum` replaces the smallest value of an option.
+    `minimum`: smallest values of some options, by name, instead of those of the function.
     """
 
     def decorate(model: type[Model]) -> type[Model]:
@@ -113,7 +113,7 @@ class JobOptions(SolveOptionsRequest):
 
 @options_from(solve)
 class EstimateRequest(SpotSource):
-    """A spot with the number of threads and, optionally, many boards."""
+    """A spot whose cost is estimated, with the number of threads and, optionally, many boards."""
 
     threads: int | None = None
     boards: ShortText | None = Field(None, description="many boards: all, sample:25, or a file below the data folder")
@@ -121,7 +121,7 @@ class EstimateRequest(SpotSource):
 
 @options_from(solve)
 class ProposalRequest(SpotSource):
-    """A spot with a time budget."""
+    """A spot for which betting menus are proposed, with a time budget."""
 
     threads: int | None = None
     seconds: Annotated[float, Field(gt=0, le=10**7)] | None = Field(
@@ -139,7 +139,7 @@ class JobRequest(SpotSource, SolveOptionsRequest):
 
 
 class NodeRequest(RequestBody):
-    """A node of a run or an agent."""
+    """A node: the name of a run or an agent, a line, and for blueprints and agents a board."""
 
     run: ShortText
     line: LineText = ""
@@ -147,7 +147,7 @@ class NodeRequest(RequestBody):
 
 
 class SessionRequest(RequestBody):
-    """The opponent of a new session."""
+    """The opponent, seed and seat of a new session."""
 
     agent: ShortText
     seed: Seed | None = None
@@ -185,14 +185,14 @@ class HistoryRequest(RequestBody):
 
 
 class HistoryReviewRequest(HandRequest):
-    """A hand in which a player's cards are known, and the reference agent."""
+    """A hand of a history in which the player's cards are known, and `judge`, the reference agent."""
 
     player: ShortText
     judge: ShortText
 
 
 class ChartBookRequest(RequestBody):
-    """The charts of a source; for a solved spot those around a line."""
+    """The charts of a source; for a solved spot those on the path to `line` and after it."""
 
     source: ShortText
     line: LineText = ""
@@ -343,7 +343,7 @@ class JobResponse(BaseModel):
 
 
 class NodeValues(BaseModel):
-    """Combinations, expected value and equity; null if unknown."""
+    """Combinations, expected value, equity, and equity realization (EV over equity × pot); null if unknown."""
 
     combos: float | None = None
     ev: float | None = None
@@ -436,7 +436,7 @@ class TableResponse(BaseModel):
 
 
 class ReviewResponse(BaseModel):
-    """The state of a hand review. Reviews are computed one at a time, with a lower priority than play."""
+    """The state and result of a hand review. Reviews are computed one at a time, with a lower priority than play."""
 
     state: Literal["none", "waiting", "running", "done", "failed"] = Field(description="none: not requested yet")
     ahead: int = Field(description="reviews before it in the queue")
@@ -659,7 +659,7 @@ class HistoryResponse(BaseModel):
 
 
 class HandSummary(BaseModel):
-    """A hand as one player saw it."""
+    """A hand as one player saw it: its cards, the line, and the chips won."""
 
     hand: int
     number: int
@@ -671,7 +671,7 @@ class HandSummary(BaseModel):
 
 
 class HandListResponse(BaseModel):
-    """The hands of a player."""
+    """The hands in which a player's cards are known; `left_out` counts those beyond the limit of a response."""
 
     player: str
     hands: list[HandSummary]
@@ -713,7 +713,7 @@ class ChartResponse(ChartSummary):
 
 
 class ChartDifference(BaseModel):
-    """The second chart minus the first, by action and cell."""
+    """The second chart minus the first, by action and cell; `apart`: total variation distance of each cell."""
 
     lines: list[str]
     moves: list[str]
@@ -742,7 +742,7 @@ class QuestionResponse(BaseModel):
 
 
 class DrillResponse(BaseModel):
-    """A drill with its current question."""
+    """A drill: its current question, and `total`, the EV lost so far."""
 
     name: str
     source: str
@@ -776,7 +776,7 @@ class VerdictResponse(BaseModel):
 
 
 class GradeResponse(BaseModel):
-    """The grade of an answer."""
+    """The grade of an answer: EV lost, the action that `number` stands for, the verdict, and totals of the drill."""
 
     move: str
     lost: Number
@@ -791,7 +791,7 @@ class GradeResponse(BaseModel):
 
 
 class AnswerGroupResponse(BaseModel):
-    """Answers of one kind."""
+    """Answers to questions of one kind: their number, total EV lost, and mean EV lost in % of the pot."""
 
     name: str
     answers: int

@@ -1,6 +1,6 @@
 """Practice: hand histories, open sessions and drills, and the agents that they use.
 
-Sessions are stored in `.practice/sittings/NAME.json` of the data folder, and the record of drill answers next to them: a
+Sessions are stored in `.practice/sittings/NAME.json` of the data folder, drill answers in `.practice/drills.jsonl`: a
 restarted server knows all of them. Open drills are only in memory.
 """
 
@@ -72,8 +72,9 @@ class HandHistoryStore:
         self._cache = LRUCache[HandFileContents](MAX_OPEN_HISTORIES)
 
     def add_text(self, text: str, title: str) -> str:
-        """Store the text of a hand history after parsing it, and return its name; a text stored before is not stored
-        again.
+        """Store the text of a valid hand history, and return its name.
+
+        A text that was stored before with the same title is not stored again.
         """
         kind = ".log" if re.search(r"^STATE:", text, re.MULTILINE) else ".phhs"
         parse_hands_in_file_units(text, kind, where=title)  # raises for invalid files
@@ -92,7 +93,7 @@ class HandHistoryStore:
         return name
 
     def add_file(self, file: str) -> str:
-        """Store a hand history from the data folder."""
+        """Store a copy of a hand history file of the data folder, and return its name."""
         path = self.data.path(file)
         hand_file_suffix(path)
         if not path.is_file():
@@ -111,7 +112,7 @@ class HandHistoryStore:
         )
 
     def read(self, name: str) -> HandFileContents:
-        """Return the parsed hands of a file."""
+        """Return the parsed hands of a stored hand history, by its name."""
         path = self._find_file(name)
 
         def parse() -> HandFileContents:
@@ -120,11 +121,11 @@ class HandHistoryStore:
         return self._cache.get_or_compute(name, parse)
 
     def list_histories(self) -> list[dict[str, Any]]:
-        """Return all stored files, the latest first."""
+        """Return name, time of change and format of all stored hand histories, the latest first."""
         return _list_files(self._files(), lambda path: {"kind": path.suffix[1:]})
 
     def describe(self, name: str) -> dict[str, Any]:
-        """Return the players of a file, and the hands that were rejected."""
+        """Return the players of a hand history, the number of its hands, and those rejected, by reason."""
         contents = self.read(name)
         hands = contents.hands
         players: list[dict[str, Any]] = []
@@ -150,14 +151,14 @@ class HandHistoryStore:
         return {"player": player, "hands": rows, "left_out": max(0, len(hands) - MAX_HANDS_LISTED), "unit": "chips"}
 
     def hand(self, name: str, player: str, hand: int) -> PlayedHand:
-        """Return one of the hands in which a player's cards are known."""
+        """Return hand number `hand`, from 0, of those in which a player's cards are known."""
         hands = hands_of_player(self.read(name).hands, player)
         if not 0 <= hand < len(hands):
             raise InputError(f"hand {hand}: {player} has hands 0 to {len(hands) - 1}")
         return hands[hand]
 
     def remove(self, name: str) -> None:
-        """Delete a file."""
+        """Delete a stored hand history."""
         path = self._find_file(name)
         with self._lock, files.disk_errors(path):
             self._cache.discard(name)
@@ -172,12 +173,15 @@ MAX_SESSIONS = 2_000
 
 @dataclass(eq=False)
 class OpenSession:
-    """An open session. Only one thread at a time may use its table; `state` and `session.finished` are immutable values."""
+    """An open session. Only one thread at a time may use its table.
+
+    `state` and `session.finished` are immutable values, which any thread may read.
+    """
 
     name: str
     agent: str  # as named in the request
     session: PracticeSession
-    # shown to the player; replaced after every step, never modified
+    # what the player sees, as JSON fields; replaced after every step, never modified
     state: dict[str, Any] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -226,7 +230,7 @@ class PracticeService:
     # --- Sessions ---
 
     def begin_session(self, agent: str, seed: int | None, seat: int | None) -> OpenSession:
-        """Begin a session."""
+        """Begin a session against an agent and save it; without a seed, with a random one."""
         seed = secrets.randbits(32) if seed is None else seed
         if sum(1 for _ in self.folder.glob("*.json")) >= MAX_SESSIONS:
             raise InputError(f"{MAX_SESSIONS:,} sessions are stored: delete some first")
@@ -252,7 +256,7 @@ class PracticeService:
             return self._sessions.get(name)
 
     def session_agent(self, name: str) -> str:
-        """Return the agent of a session, open or not."""
+        """Return the spec of the agent of a session, open or not."""
         session = self.find_open_session(name)
         return PracticeSession.read_summary(self._session_file(name))["agent"] if session is None else session.agent
 
@@ -274,7 +278,7 @@ class PracticeService:
         return _list_files(self.folder.glob("*.json"), PracticeSession.read_summary)
 
     def delete_session(self, name: str) -> None:
-        """Delete a session."""
+        """Delete the file of a session and close it."""
         file = self._session_file(name)
         if not file.is_file():
             raise MissingError(f"session {short_repr(name)}: does not exist")
@@ -293,12 +297,12 @@ class PracticeService:
             return self._record
 
     def drill_source(self, text: str) -> QuestionSource:
-        """Return the source of drill questions for a spec."""
+        """Return the source of drill questions that a request names: a push/fold table, or an agent."""
         push = parse_push_spec(text, self.data)
         return TableSource(self.agent(text), text) if push is None else ChartSource(push_table(push), text)
 
     def begin_drill(self, source: str, options: DrillOptions, seed: int | None) -> OpenDrill:
-        """Begin a drill."""
+        """Begin a drill with a source of questions; without a seed, with a random one."""
         folder = self.data.root / PRACTICE_FOLDER
         with files.disk_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
@@ -307,14 +311,14 @@ class PracticeService:
         return self._drills.put(name, OpenDrill(name, source, drill))
 
     def find_drill(self, name: str) -> OpenDrill:
-        """Return an open drill."""
+        """Return an open drill by its name."""
         drill = self._drills.get(name)
         if drill is None:
             raise MissingError(f"drill {short_repr(name)}: is not open; begin a new one")
         return drill
 
     def chart_book(self, source: str, line: str = "") -> ChartBook:
-        """Return the charts of a source; for a solved spot those around a line."""
+        """Return the charts of a source; for a solved spot those on the path to a line and after it."""
         push = parse_push_spec(source, self.data)
         if push is not None:
             return push_book(push_table(push))

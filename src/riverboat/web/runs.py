@@ -43,7 +43,7 @@ def list_runs(data: DataFolder, jobs: JobQueue) -> list[RunResponse]:
 
 
 def describe_run(name: str, folder: Path, job: SolveJob | None) -> RunResponse:
-    """Describe a run from its newest manifest."""
+    """Describe a run from its newest manifest, its lock, and its job if this server has one."""
     locked = core_files.is_locked(folder)
     run: dict[str, Any] = {
         "name": name, "kind": "other", "job": job is not None, "ready": False, "changed": 0.0,
@@ -94,7 +94,7 @@ def _checks_of_manifest(manifest: Any) -> list[dict[str, Any]]:
 
 
 def run_series(name: str, data: DataFolder, jobs: JobQueue) -> SeriesResponse:
-    """Return the log of a run with units, and its current memory and remaining time."""
+    """Return the log of a run as a time series with units, and its current memory and estimated remaining time."""
     job = jobs.find(name)
     folder = data.run_folder(name) if job is None else data.path(name)
     logs = [data.job_folder(name) / "log.jsonl", folder / "log.jsonl", folder.with_name(f"{folder.name}.jsonl")]

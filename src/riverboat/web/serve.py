@@ -70,7 +70,7 @@ def is_loopback_host(host: str) -> bool:
 
 
 def allowed_hosts(host: str, port: int) -> frozenset[str]:
-    """Return the accepted `Host` headers: names of this machine, and the given address or, for all, its own addresses."""
+    """Return the accepted `Host` headers: names of this machine, the given address, or for 0.0.0.0 all of its own."""
     names = {*LOCAL_HOSTNAMES, f"[{host}]" if ":" in host else host}
     if host in ("0.0.0.0", "::"):
         names.add(socket.gethostname().lower())
@@ -80,7 +80,7 @@ def allowed_hosts(host: str, port: int) -> frozenset[str]:
 
 
 def bind_socket(host: str, port: int) -> socket.socket:
-    """Return a bound socket, so that its port is known before anything is printed."""
+    """Return a socket bound to an address, so that its port is known before the link is printed; 0: any free port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # explicit protocol: otherwise asyncio does not disable Nagle's algorithm
     bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -95,7 +95,10 @@ def bind_socket(host: str, port: int) -> socket.socket:
 
 
 def serve(port: int, host: str, data: Path, jobs: int, memory: str | None, *, open_browser: bool) -> None:
-    """Serve until interrupted; running jobs then write a checkpoint."""
+    """Serve the page and the API until interrupted; running jobs then write a checkpoint.
+
+    `jobs`: processes at once; `memory`: limit of all jobs, such as 8GB.
+    """
     try:
         from riverboat.web.connections import make_server
     except ImportError:
@@ -126,4 +129,4 @@ def serve(port: int, host: str, data: Path, jobs: int, memory: str | None, *, op
         finally:
             say("stopping: jobs write a checkpoint")
             if not application.close() and isinstance(sys.exc_info()[1], KeyboardInterrupt):
-                termination.exit_immediately()  # a computation without polling: its thread would crash at interpreter exit
+                termination.exit_immediately()  # a thread that never polls would crash at interpreter exit

@@ -1,8 +1,8 @@
 """State shared by all routes: the data folder, jobs, open solutions, and the work queues.
 
 There are four queues with their own threads: playing, which has priority; reading, with a limit of a minute; costly
-computations that a user requested; and reviews in the background. Costly work and reviews pause between two steps while a
-move is computed.
+computations that a user requested; and reviews in the background. Costly work and reviews pause between two steps while
+a move is computed.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ class Server:
             self.play_queue, self.read_queue, self.costly_queue, self.review_work_queue, self._lookahead_queue,
         )  # fmt: skip
         self.reviews = ReviewQueue(self.review_work_queue)
-        self.last_node: tuple[str, str] | None = None  # last node that was read
+        self.last_node: tuple[str, str] | None = None  # run and line of the last node that was read
 
     async def compute(self, work: Callable[[], T]) -> T:
-        """Compute a read on a thread, so that other requests are answered meanwhile."""
+        """Run a read on a thread within a minute, so that other requests are answered meanwhile."""
         return await self.read_queue.run(work, seconds=READ_SECONDS)
 
     async def compute_costly(self, work: Callable[[], T]) -> T:
@@ -71,8 +71,9 @@ class Server:
         return await self.costly_queue.run(work, seconds=COSTLY_SECONDS)
 
     async def compute_from(self, source: str | None, work: Callable[[], T]) -> T:
-        """Compute something with an agent or a run: as costly work if it searches or must be solved; only for POST
-        requests.
+        """Run work that uses an agent or a run: as costly work if it searches or must be solved, else as a read.
+
+        Only for POST requests.
         """
         return await (self.compute if source is None or is_cheap(source, self.data) else self.compute_costly)(work)
 
@@ -85,7 +86,7 @@ class Server:
         return await self.play_queue.run(work, uninterruptible=True)
 
     def precompute_next_nodes(self, run: str, line: str) -> None:
-        """Compute likely next nodes while the server is idle, only those after the last node that was read."""
+        """Cache the likely next nodes after the node that was just read, while the server is idle."""
         self.last_node = (run, line)
         with suppress(BusyError):  # one is queued already, and will use the last node
             self._lookahead_queue.submit(self._precompute)

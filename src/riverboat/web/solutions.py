@@ -52,7 +52,7 @@ def solution_lock(solution: Solution) -> threading.RLock:
 def hold_solution_lock(who: object) -> Iterator[None]:
     """Hold the lock of the solution behind an agent or evaluator; others share nothing and need no lock.
 
-    Polling for cancellation is off while it is held: waiting there for urgent work that needs the lock would be a deadlock.
+    Polling for cancellation is off while it is held: to wait there for urgent work that needs the lock is a deadlock.
     """
     solution = agent_solution(who.agent if isinstance(who, SolutionEvaluator) else who)
     if solution is None:
@@ -67,7 +67,10 @@ MAX_OPEN_SOLUTIONS = 4
 
 
 class SolutionStore:
-    """Access to runs. Methods that may take time are called from worker threads."""
+    """Solutions and agents of a data folder, with open solutions and encoded responses cached.
+
+    Methods that may take time are called from worker threads.
+    """
 
     def __init__(self, data: DataFolder) -> None:
         self.data = data
@@ -105,11 +108,11 @@ class SolutionStore:
             return self._open.get_or_compute(key, load)
 
     def get_cached(self, name: str, *key: Any) -> bytes | None:
-        """Return a cached response if its run has not changed."""
+        """Return the cached response for a run and a request's key; None if there is none or the run has changed."""
         return self.responses.get((source_version(name, self.data.run_folder), *key))
 
     def get_or_compute(self, name: str, *key: Any, compute: Callable[[Solution], Any]) -> bytes:
-        """Return a response about a solution as JSON, from the cache or computed."""
+        """Return a response about a solution as JSON, from the cache or computed; `key` identifies the request."""
         cache_key = (source_version(name, self.data.run_folder), *key)
         cached = self.responses.get(cache_key)
         if cached is None:
@@ -119,7 +122,7 @@ class SolutionStore:
         return cached
 
     def node(self, name: str, line: str, board: str = "") -> bytes:
-        """Return a node of a solution, or a decision of a blueprint or an agent on a board."""
+        """Return, as JSON, a node of a solution, or a decision of a blueprint or an agent on a board."""
         source = find_source(name, self.data.run_folder)
         if source.kind == "solution":
             if board:
@@ -135,7 +138,10 @@ class SolutionStore:
         return self.responses.put((source.version, "node", line, board), encode_json(NodeResponse(run=name, **fields)))
 
     def next_nodes(self, name: str, line: str) -> Iterator[Callable[[], object]]:
-        """Yield work that caches the nodes after a node: values of its street, each child, then every card of a deal."""
+        """Yield functions that cache the nodes after a node of a solution: each child, then every card of a deal.
+
+        The values of its street are computed first.
+        """
         with suppress(RiverboatError, OSError):  # a request for them reports the error
             if find_source(name, self.data.run_folder).kind != "solution":
                 return

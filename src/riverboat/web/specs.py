@@ -1,8 +1,8 @@
 """Cheap and costly requests: a GET reads what is stored or in memory; everything else is a POST.
 
-A link can make a browser send a GET, so a GET never writes, never solves, and never makes an agent that searches or models
-opponents. A GET that would need this gets status 405 and `"costly": true`; the POST of the same path computes it on the
-user's request.
+A link can make a browser send a GET, so a GET never writes, never solves, and never makes an agent that searches or
+models opponents. A GET that would need this gets status 405 and `"costly": true`; the POST of the same path computes it
+on the user's request.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ def parse_agent_spec(text: str | None, data: DataFolder) -> AgentSpec:
 
 
 def parse_push_spec(text: str, data: DataFolder) -> str | None:
-    """Return the push/fold table that a request names, `push:10,10` or a tournament's `small?state=5,5,5`; else None."""
+    """Return the push/fold table that a request names: `push:10,10`, or `small?state=5,5,5` of a run; else None.
+
+    The name of a tournament's run becomes the path of its folder.
+    """
     base, mark, options = text.partition("?")
     if text.startswith(PREFIX):
         if base.count(",") + 1 > MAX_SEATS or len(text) > 200:
@@ -61,7 +64,7 @@ def is_cheap(source: str, data: DataFolder) -> bool:
 
 
 def require_cheap(data: DataFolder, *sources: str) -> None:
-    """Raise `CostlyError` for sources that a GET may not compute."""
+    """Raise `CostlyError` if one of the sources needs solving, search or learning, which a GET may not do."""
     for source in sources:
         if not is_cheap(source, data):
             raise CostlyError(

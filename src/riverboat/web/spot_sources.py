@@ -22,14 +22,14 @@ MAX_LOCKS = 2_000
 
 
 class SpotWithNotes(NamedTuple):
-    """A spot with notes for the user."""
+    """A spot with notes for the user: what was left out of another solver's file, and locks that are never reached."""
 
     spot: Spot
     notes: tuple[str, ...] = ()
 
 
 def resolve_spot(source: SpotSource, data: DataFolder, shelf: SolutionStore) -> SpotWithNotes:
-    """Return the spot that a request describes."""
+    """Return the spot that a request describes, with its locks applied and checked."""
     given = [field for field in SOURCE_FIELDS if getattr(source, field) is not None]
     if len(given) != 1:
         raise InputError(f"a spot needs exactly one of {', '.join(SOURCE_FIELDS)}; given: {', '.join(given) or 'none'}")
@@ -56,7 +56,7 @@ def _with_locks(spot: Spot, entries: list[dict[str, Any]]) -> Spot:
 
 
 def _read_spot(source: SpotSource, field: str, data: DataFolder, shelf: SolutionStore) -> SpotWithNotes:
-    """Return the spot of the one field of a request that names it."""
+    """Return the spot that the given field of a request names, without the request's locks."""
     value: Any = getattr(source, field)
     if field == "spot":
         return SpotWithNotes(spot_file.from_table(value, None))
@@ -89,7 +89,7 @@ def _parse_spot_text(text: str, name: str) -> SpotWithNotes:
 
 
 def spot_response(spot_with_notes: SpotWithNotes) -> SpotResponse:
-    """Return a valid spot for the page."""
+    """Convert a valid spot to a response: its file, its first player and actions, and both ranges."""
     spot, notes = spot_with_notes
     weights = {name: hand_range.weights.tolist() for name, hand_range in zip(PLAYERS, spot.ranges, strict=True)}
     return SpotResponse(

@@ -3,8 +3,8 @@
     queue = WorkQueue("reading", threads=4, max_waiting=100)
     result = await queue.run(work, seconds=60)
 
-A request whose client has disconnected leaves the queue without being computed. Running work stops when it next polls for
-cancellation. The threads are daemons: they never keep the process alive.
+A request whose client has disconnected leaves the queue without being computed. Running work stops when it next polls
+for cancellation. The threads are daemons: they never keep the process alive.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class BusyError(RiverboatError):
-    """The server is busy, or a computation took too long; `retry` is the number of seconds until the next attempt."""
+    """The server is busy, or a computation took too long; `retry`: seconds to wait before the next attempt."""
 
     def __init__(self, message: str, retry: int = 2) -> None:
         super().__init__(message)
@@ -35,7 +35,7 @@ class BusyError(RiverboatError):
 
 
 class PriorityGate:
-    """A gate that blocks other work while urgent work runs."""
+    """A gate at which other work pauses while urgent work runs."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -43,7 +43,7 @@ class PriorityGate:
 
     @contextlib.contextmanager
     def urgent(self) -> Iterator[None]:
-        """Block other work at the gate."""
+        """Make other work pause at the gate within this context."""
         with self._changed:
             self._urgent += 1
         try:
@@ -104,7 +104,10 @@ class QueuedTask:
 
 
 class WorkQueue:
-    """A queue of tasks with its own threads, first in, first out."""
+    """A queue of tasks with its own threads, first in, first out.
+
+    With a `gate`, tasks of an `urgent` queue make those of other queues pause. `nice`: niceness of the threads.
+    """
 
     def __init__(
         self,
@@ -210,7 +213,7 @@ ReviewKey = tuple[str, Hashable]  # owner, and key of the hand
 
 
 class ReviewQueue:
-    """All reviews of a server, by owner: a session or a hand history."""
+    """All reviews of a server by owner, a session or a hand history, and key of the hand."""
 
     def __init__(self, queue: WorkQueue) -> None:
         self.queue = queue
@@ -218,7 +221,7 @@ class ReviewQueue:
         self._tasks: dict[ReviewKey, QueuedTask] = {}
 
     def request(self, owner: str, hand: Hashable, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """Queue a review unless it is known or pending; a failed one is tried again."""
+        """Queue `work`, which makes a review, unless it is done or pending; retry failed ones. Return its status."""
         with self._lock:
             if self.status(owner, hand)["state"] in ("none", "failed"):
                 self._tasks[owner, hand] = self.queue.submit(work)
@@ -228,7 +231,7 @@ class ReviewQueue:
             return self.status(owner, hand)
 
     def status(self, owner: str, hand: Hashable) -> dict[str, Any]:
-        """Return the state of a review, and the review when it is done; starts nothing."""
+        """Return the fields of `ReviewResponse`: state of a review, and the review when it is done; starts nothing."""
         status: dict[str, Any] = {"state": "none", "ahead": 0, "review": None, "error": None}
         with self._lock:
             task = self._tasks.get((owner, hand))

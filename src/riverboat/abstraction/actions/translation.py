@@ -1,7 +1,7 @@
 """Action translation: map a bet outside the menu to one of its neighbours in the menu.
 
-Sizes are fractions of the pot; check and call have size 0. For neighbours A < x < B a mapping gives f(x), the probability
-that x is mapped to A (Ganzfried & Sandholm 2013). The paper asks for these properties:
+Sizes are fractions of the pot; check and call have size 0. For neighbours A < x < B a mapping gives f(x), the
+probability that x is mapped to A (Ganzfried & Sandholm 2013). The paper asks for these properties:
 
 1. f(A) = 1 and f(B) = 0                             all mappings, by definition
 2. f does not increase in x                          all mappings
@@ -9,11 +9,12 @@ that x is mapped to A (Ganzfried & Sandholm 2013). The paper asks for these prop
 4. f is continuous in x                              the randomised mappings
 5. f is continuous in A and B                        the randomised mappings, the geometric ones only while A > 0
 
-The geometric mappings map every bet to B if A = 0. The indifference argument of the pseudo-harmonic mapping has the pot as
-its unit, so with sizes in chips this mapping also needs the pot.
+The geometric mappings map every bet to B if A = 0. The indifference argument of the pseudo-harmonic mapping has the pot
+as its unit, so with sizes in chips this mapping also needs the pot.
 
 A deterministic mapping has a threshold. A bet exactly on it is mapped to B, as the paper's text says (`tie="high"`), or
-to A (`tie="low"`). Whole chips and round sizes often hit thresholds, and the paper's own tables do not agree on the rule.
+to A (`tie="low"`). Whole chips and round sizes often hit thresholds, and the paper's own tables do not agree on the
+rule.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from riverboat.core.errors import InputError
 from riverboat.core.validation import check_name
 from riverboat.games.small.poker import SmallBettingState
 
-_ROUNDING = 1e-9  # sizes such as 0.3 are rounded numbers
+_ROUNDING = 1e-9  # tolerance of comparisons: sizes such as 0.3 are not exact in binary
 
 
 TieRule: TypeAlias = Literal["low", "high"]
@@ -101,8 +102,8 @@ def probability_of_lower(mapping: str, low: float, high: float, x: float, tie: T
 
     References
     ----------
-    .. [1] Ganzfried & Sandholm, "Action translation in extensive-form games with large action spaces: axioms, paradoxes,
-       and the pseudo-harmonic mapping", IJCAI 2013.
+    .. [1] Ganzfried & Sandholm, "Action translation in extensive-form games with large action spaces: axioms,
+       paradoxes, and the pseudo-harmonic mapping", IJCAI 2013.
 
     Examples
     --------
@@ -144,8 +145,8 @@ def translation_probabilities(
     Returns
     -------
     dict of float
-        Probability of each index of `sizes` that is positive. Below the smallest and above the largest size there is one
-        neighbour, which gets probability one.
+        Indices of `sizes`, and their probabilities if these are positive. A bet below the smallest or above the largest
+        size is mapped to that size with probability one.
 
     Raises
     ------
@@ -266,7 +267,7 @@ def translate_bet(
     Returns
     -------
     dict of float
-        Probability of each index of the menu that is positive.
+        Indices of `menu`, and their probabilities if these are positive.
 
     Raises
     ------
@@ -291,8 +292,8 @@ def translate_bet(
 def nearest_action(menu: Sequence[PotFraction | None], intended: PotFraction | None) -> int:
     """Return the legal action nearest to an intended one, which was chosen in another pot.
 
-    All-in stays all-in. Other bets become the nearest fraction, and the larger of two that are equally near. A bet becomes a
-    call where no bet is legal, and so does a fold where there is nothing to fold to.
+    All-in stays all-in. Other bets become the nearest fraction, and the larger of two that are equally near. A bet
+    becomes a call where no bet is legal, and so does a fold where there is nothing to fold to.
 
     Parameters
     ----------
@@ -304,7 +305,7 @@ def nearest_action(menu: Sequence[PotFraction | None], intended: PotFraction | N
     Returns
     -------
     int
-        Index of the menu.
+        Index of that action in `menu`.
 
     Examples
     --------

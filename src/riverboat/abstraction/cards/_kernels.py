@@ -49,13 +49,13 @@ class BucketLookup(NamedTuple):
 
 @inline
 def canonical_index(lookup, state, at):
-    """Return the canonical index of cards; `at` holds the offsets of their tables."""
+    """Return the canonical index of a deal by its state; `at` holds the offsets of its tables in `numbering`."""
     return deal_index_in_joined_tables(lookup.numbering, state, at[0], at[1])
 
 
 @inline
 def round_index(lookup, state, round_cards, count, at):
-    """Return the canonical index of a deal after a round of `count` cards from `add_cards`."""
+    """Return the canonical index of a deal after another round: `count` cards that `add_cards` has collected."""
     return canonical_index(lookup, finish_round(lookup.numbering, state, round_cards, count), at)
 
 
@@ -93,7 +93,10 @@ def locate_labels(
     layers,  # int64 [streets] OUT
     numbers,  # int64 [players, streets] OUT
 ):
-    """Compute the layers and indices of a deal's hands. The board is one round on every street, so cards accumulate."""
+    """Compute the layer of labels of a deal's board and the canonical index of each hand, for every street.
+
+    Boards are unordered: on every street the board is one round of cards, which accumulate.
+    """
     t, hole = lookup.numbering, lookup.hole
     board = at + players * hole
     if lookup.public.size:
@@ -163,7 +166,7 @@ def river_group_equities(
     opponent_counts,  # float64 [groups] scratch: number of opponent hands
     out,  # float64 [n, groups] OUT
 ):
-    """Compute the equity of a hand against each group; against all hands if a group is fully blocked."""
+    """Compute the river equity of hands against each OCHS group; against all hands if a group is fully blocked."""
     for i in range(len(deals)):
         cards = deals[i]
         board, board_mask, dead = board_keys(t, cards[2:], 5)
@@ -238,11 +241,11 @@ def nearest_centroid(
 
 
 class DealOrders(NamedTuple):
-    """Some boards, with the previous board for each order in which a board may have been dealt."""
+    """Some boards, and for each order in which their cards may have been dealt, the board of the previous street."""
 
     live: Array  # int16 [boards, live hands]: hands that a board does not block
     value: Array  # uint16 [boards, live hands]: their values
-    row: Array  # int32 [boards, orders]: row of the previous board and its deal order
+    row: Array  # int32 [boards, orders]: row of the previous board in its deal order, in tables of sequences
     turn: Array  # int8 [boards, orders]: permutation of the suits that makes the previous board canonical
 
 
@@ -254,7 +257,7 @@ def extend_sequences(
     cuts,  # uint16 [sequences, n - 1]: smallest values of parts 1, 2, …
     out,  # same type [boards · orders, hands] OUT
 ):
-    """Extend the bucket sequences of hands by the parts of this street."""
+    """Compute the bucket sequence of every hand, board and deal order: previous sequence · n + part on this street."""
     count, n = deal_orders.row.shape[1], cuts.shape[1] + 1
     for b in range(len(deal_orders.live)):
         for w in range(count):
@@ -273,7 +276,7 @@ def count_values(
     board_counts,  # int64 [boards]: number of boards that each represents
     counts,  # int64 [sequences, values] INOUT
 ):
-    """Add the deals of some boards to the value counts of each sequence."""
+    """Count how often each value occurs in each previous bucket sequence, over all deals of some boards."""
     for b in range(len(deal_orders.live)):
         weight = board_counts[b]
         for w in range(deal_orders.row.shape[1]):

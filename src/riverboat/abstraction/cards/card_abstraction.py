@@ -1,7 +1,7 @@
 """A card abstraction: the bucket of a hand on every street.
 
-Each street has a table from the canonical index of hole cards and board to a bucket. Boards are unordered, so the turn has
-13,960,050 hands and the river 123,156,254. Three variants use the same tables:
+Each street has a table from the canonical index of hole cards and board to a bucket. Boards are unordered, so the turn
+has 13,960,050 hands and the river 123,156,254. Three variants use the same tables:
 
 - `cuts`: the table holds values, and the bucket on the previous street determines where they are cut (perfect recall).
 - layers: with public buckets a board has one row of labels for each public bucket that its flop may belong to.
@@ -41,7 +41,7 @@ MAX_BUCKETS = 1 << 31
 MIN_TABLE_DEALS = 256  # from this many deals on, tables are faster than centroids
 _MAX_FLOAT = 1e300
 _NUMERIC_METADATA = ("cost", "square", "seconds", "passes", "iterations", "threads")
-# Arrays of a file: types, dimensions, smallest and largest value (None: the last bucket).
+# Arrays of a file: allowed types, number of dimensions, smallest and largest value (None: the last bucket).
 _ARRAY_SCHEMA: dict[str, tuple[tuple[str, ...], int, float, float | None]] = {
     "labels": (("uint16", "int32"), 2, 0, None),
     "layer": (("uint8",), 2, 0, 255),
@@ -87,8 +87,8 @@ class StreetBuckets:
     count
         Number of buckets.
     labels
-        uint16 or int32 [layers, hands]: bucket, or value to be cut, of each canonical hand. Empty: the canonical index is
-        the bucket.
+        uint16 or int32 [layers, hands]: bucket, or value to be cut, of each canonical hand. Empty: the canonical index
+        is the bucket.
     layer
         uint8 [boards, public buckets]: layer of labels of a board for a public bucket. Empty: one layer.
     cuts
@@ -134,7 +134,7 @@ class StreetBuckets:
         return sum(int(getattr(self, name).nbytes) for name in _LOOKUP_ARRAYS)
 
     def arrays(self) -> dict[str, Array]:
-        """Return all arrays that are not empty."""
+        """Return all arrays that are not empty, by the names of their fields."""
         tables = {name: getattr(self, name) for name in (*_LOOKUP_ARRAYS, *STATISTICS_ARRAYS)}
         return {name: array for name, array in tables.items() if array.size}
 
@@ -230,7 +230,7 @@ class CardAbstraction:
 
     @property
     def lookup(self) -> kernels.BucketLookup:
-        """Tables for the compiled look-up, with labels of all hands; computed labels are made once and cached."""
+        """Tables for the compiled look-up; labels of streets with centroids only are computed once and cached."""
         return self._lookup if not self._centroid_buckets else self._with_labels._lookup
 
     @cached_property
@@ -377,7 +377,7 @@ class CardAbstraction:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of everything that decides a bucket: two abstractions with one fingerprint are the same map."""
+        """Hexadecimal SHA-256 of all that determines buckets: abstractions with equal fingerprints are the same map."""
         if self.stored_fingerprint is not None:
             return self.stored_fingerprint
         digest = hashlib.sha256(repr((self.deck, self.deals, self.counts)).encode())

@@ -40,12 +40,12 @@ _CARDS = np.array(HAND_CARDS)
 
 @dataclass(frozen=True, eq=False)
 class CentroidBuckets:
-    """Buckets of one street, computed from centroids."""
+    """Map from hands to buckets of one street: it computes a hand's features and finds the nearest centroid."""
 
     method: str  # a key of BOARD_CARDS_OF_METHOD
     centres: Array  # float32 [buckets, d]: normalized histograms, or strengths against groups
     cuts: Array  # [buckets - 1]: smallest strengths of the buckets after the first; only for `strength`
-    # int32 [1326] for each recent board
+    # buckets of all hands on recent boards, int32 [1326] each
     _board_cache: LRUCache[Array] = field(default_factory=partial(LRUCache, MAX_CACHED_BOARDS), repr=False)
 
     def buckets(self, deals: Array) -> Array:
@@ -79,7 +79,7 @@ class CentroidBuckets:
         return out
 
     def _board_features(self, board: Array) -> Array:
-        """Compute the features of all hands on a board. uint8 [cards] -> [1326, d]"""
+        """Compute the features of all hands on a board, as for clustering. uint8 [cards] -> [1326, d]"""
         if self.method == "histogram":
             return np.asarray(hand_features.runout_features(board[None], HISTOGRAM_BINS)[0][0])
         if self.method == "strength":
@@ -87,7 +87,7 @@ class CentroidBuckets:
         return np.asarray(np.rint(_OCHS_STEPS * hand_features.ochs_on_boards(board[None], self._opponent_groups)[0]))
 
     def _buckets_hand_by_hand(self, deals: Array) -> Array:
-        """Compute the buckets of some hands, each by itself."""
+        """Compute the buckets of some hands, each by itself. uint8 [n, 2 + board cards] -> int32 [n]"""
         deals = np.ascontiguousarray(deals, np.uint8)
         if self.method == "ochs":
             double_wins, opponent_counts = np.zeros((2, CENTROID_WIDTHS["ochs"]))
@@ -103,7 +103,7 @@ class CentroidBuckets:
         return self._nearest_centroids(counts.reshape(len(deals), HISTOGRAM_BINS))
 
     def _nearest_centroids(self, features: Array) -> Array:
-        """Return the nearest centroids. [n, d] -> int32 [n]"""
+        """Return the nearest centroid, or for `strength` the interval between cuts, of features. [n, d] -> int32 [n]"""
         if self.method == "strength":
             return np.searchsorted(self.cuts, features[:, 0], side="right").astype(np.int32)
         rows, sums, number = self._sorted_rows
@@ -122,7 +122,7 @@ class CentroidBuckets:
 
     @cached_property
     def _opponent_groups(self) -> Array:
-        """Group of each of the opponent's hands. int8 [1326]"""
+        """OCHS group of each of the opponent's hands. int8 [1326]"""
         return np.asarray(published_ochs_groups()[starting_hand_classes()])
 
 
@@ -130,13 +130,13 @@ _BIN_OF = strength_bins(HISTOGRAM_BINS)
 
 
 def _river_strengths(deals: Array) -> Array:
-    """Return 2 wins + ties of hands on full boards. uint8 [n, 7] -> int64 [n]"""
+    """Return 2 wins + ties of hands and their full boards against all other hands. uint8 [n, 7] -> int64 [n]"""
     shares = hand_features.hand_strengths_on_boards(deals[:, :2], deals[:, 2:])
     return np.asarray(np.rint(hand_features.MAX_STRENGTH * shares), np.int64)
 
 
 def _feature_rows(features: Array, method: str) -> Array:
-    """Return the rows in which distances are measured: cumulative normalized histograms, or points. float32 [n, width]"""
+    """Return rows to measure distances between: cumulative normalized histograms, or points. float32 [n, width]"""
     features = np.asarray(features, np.float64)
     if method != "histogram":
         return np.ascontiguousarray(features, np.float32)
@@ -161,7 +161,7 @@ def labels_folder(buckets: CentroidBuckets) -> Path:
 
 
 def has_cached_labels(buckets: CentroidBuckets) -> bool:
-    """Return whether the labels are cached."""
+    """Return whether the labels of all hands of the street are cached."""
     return (labels_folder(buckets) / artifacts.MANIFEST).is_file()
 
 

@@ -1,15 +1,15 @@
 """Percentile buckets: hands sorted by a strength value and cut into parts of equal weight.
 
 Perfect-recall percentile buckets of a whole game: on each street the hands with the same sequence of buckets so far are
-sorted by E[HS²] (or E[HS]) and cut into n parts of equal weight, as in `percentile_buckets`. The strategies of Johanson et
-al. 2012 (public chance sampling) have 5, 8, 10 and 12 buckets of this kind.
+sorted by E[HS²] (or E[HS]) and cut into n parts of equal weight, as in `percentile_buckets`. The strategies of Johanson
+et al. 2012 (public chance sampling) have 5, 8, 10 and 12 buckets of this kind.
 
-A hand's value does not depend on the order of the board, only its sequence of buckets does. So a street stores the values
-of its hands with unordered boards, and the cuts of each sequence; no table over ordered deals is needed. The cuts come
-from counts of the values in each sequence, which take one pass over the boards. Each canonical board represents its
-deals and may have been dealt in several orders (20 for five cards as 3, 1, 1). The previous board, such as the turn, is a
-canonical board of its own street after a permutation of the suits. So the sequences of all hands on it are a row of a
-table, and no hand is indexed twice.
+A hand's value does not depend on the order of the board, only its sequence of buckets does. So a street stores the
+values of its hands with unordered boards, and the cuts of each sequence; no table over ordered deals is needed. The
+cuts come from counts of the values in each sequence, which take one pass over the boards. Each canonical board
+represents its deals and may have been dealt in several orders (20 for five cards as 3, 1, 1). The previous board, such
+as the turn, is a canonical board of its own street after a permutation of the suits. So the sequences of all hands on
+it are a row of a table, and no hand is indexed twice.
 
 The module also has strength buckets for games with a showdown on their second street, such as flop hold'em.
 """
@@ -63,9 +63,10 @@ def percentile_abstraction(
     threads: int = 1,
     progress: PercentileProgress | None = None,
 ) -> CardAbstraction:
-    """Build perfect-recall percentile buckets: n parts of each bucket of the previous street, or one number for each street.
+    """Build a perfect-recall abstraction: each bucket of the previous street is cut into n buckets of equal weight.
 
-    `values` may contain known values of streets, as for `cut_street`, and None for the others.
+    `n` may be given by street. `value` is `square` (sort by E[HS²]) or `mean` (E[HS]). `values` may contain known
+    values of the hands of streets, as for `cut_street`, and None for the others.
     """
     shown = _board_sizes(deals)
     parts = (n,) * len(shown) if isinstance(n, int) else tuple(n)
@@ -154,10 +155,10 @@ def cut_street(
     progress: ProgressCallback | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> StreetBuckets:
-    """Cut the next street after `previous_streets` into n buckets for each sequence.
+    """Cut the street after `previous_streets` into n buckets of equal weight for each bucket sequence so far.
 
-    The previous streets must be percentile buckets as well. `values` has the value of every canonical hand with unordered
-    boards: floats from 0 to 1, or whole numbers below 65,535.
+    The previous streets must be percentile buckets as well. `values` has the value of every canonical hand with
+    unordered boards: floats from 0 to 1, or whole numbers below 65,535.
     """
     started = perf_counter()
     shown, r = _board_sizes(deals), len(previous_streets)
@@ -195,10 +196,10 @@ def cut_street(
 
 
 def percentile_cuts(counts: Array, n: int) -> tuple[Array, Array]:
-    """Compute the cuts of each sequence and the weights of its parts.
+    """Compute the cuts of each bucket sequence and the weights of its n parts, from counts of values.
 
-    int64 [sequences, values] -> uint16 [sequences, n - 1], float64 [sequences · n]. A value belongs to the part that contains
-    the middle of its weight, as in `percentile_buckets`.
+    int64 [sequences, values] -> uint16 [sequences, n - 1], float64 [sequences · n]. A value belongs to the part that
+    contains the middle of its weight, as in `percentile_buckets`.
     """
     cuts, sizes = np.full((len(counts), n - 1), UNREACHED_CUT, np.uint16), np.zeros((len(counts), n))
     for sequence, row in enumerate(counts):
@@ -223,7 +224,7 @@ def _count_values(
     threads: int,
     progress: ProgressCallback | None,
 ) -> Array:
-    """Count the deals of each value in each sequence of the previous street. int64 [sequences, values]"""
+    """Count the deals of each value in each bucket sequence of the previous street. int64 [sequences, values]"""
     r = len(previous_streets)
     bucket_sequences = _bucket_sequences(previous_streets, game, threads)
     boards, times = game.boards(r)
@@ -242,7 +243,7 @@ def _count_values(
 
 
 def _bucket_sequences(previous_streets: Sequence[StreetBuckets], game: _BoardOrders, threads: int) -> Array:
-    """Return the last sequence of every hand on every canonical board, for every order of its deal.
+    """Return the bucket sequence, up to the last previous street, of every hand, canonical board and deal order.
 
     uint16 or int32 [boards · orders, hands]
     """
@@ -255,7 +256,7 @@ def _bucket_sequences(previous_streets: Sequence[StreetBuckets], game: _BoardOrd
 def _extend_sequences(
     previous_sequences: Array, street: StreetBuckets, r: int, game: _BoardOrders, threads: int
 ) -> Array:
-    """Extend the bucket sequences of the previous street by one street."""
+    """Extend the bucket sequences of the previous street by street r, as in `_bucket_sequences`."""
     boards, orders = game.boards(r)[0], len(game.deal_orders[r])
     out = np.zeros((len(boards) * orders, previous_sequences.shape[1]), previous_sequences.dtype)
 
@@ -317,7 +318,7 @@ def _deal_orders(game: _BoardOrders, street: int, boards: Array, value: Array) -
 def _previous_rows(game: _BoardOrders, street: int, boards: Array, way: Array) -> tuple[Array, Array]:
     """Return the rows of previous sequences for boards dealt in one order, and the suit permutations that map to them.
 
-    int64 [boards], both
+    `way` is the street on which each card was dealt, int64 [cards]. int64 [boards], both
     """
     numbers = board_index(boards, game.deck, check=False)
     goal = card_masks(game.boards(street)[0])[numbers]
@@ -337,11 +338,11 @@ def _previous_rows(game: _BoardOrders, street: int, boards: Array, way: Array) -
 
 
 def percentile_buckets(values: Array, weights: Array | None, parents: Array | None, n: int) -> Array:
-    """Return the bucket sequence of each hand: that of its parent times n, plus 0 (lowest values) to n - 1. int64 [hands]
+    """Return the bucket sequence of each hand: its parent's times n, plus 0 (lowest values) to n - 1. int64 [hands]
 
-    Values are float [hands], weights positive (equal for None), parents the sequences of the previous street (None on the
-    first). Hands of equal value in one sequence stay together: they belong to the part that contains the middle of their
-    weight. Where a value is heavier than a part, adjacent parts may be empty, and their indices stay unused.
+    Values are float [hands], weights positive (equal for None), parents the sequences of the previous street (None on
+    the first). Hands of equal value in one sequence stay together: they belong to the part that contains the middle of
+    their weight. Where a value is heavier than a part, adjacent parts may be empty, and their indices stay unused.
 
     A hand must have one parent. From the flop on, this needs an index that respects the order of the streets, such as
     `HandIndexer((2, 3, 1))`: in `HandIndexer((2, 4))` one turn hand comes from up to four flops.
@@ -387,7 +388,10 @@ MAX_NAMED_BUCKETS = 10**7
 
 
 def abstraction_by_name(name: str, deck: Deck = FULL_DECK, deals: tuple[int, ...] = (3,)) -> CardAbstraction:
-    """Return the abstraction with a name: `flops:N`, `strength:N`, `lossless`, or the folder of a card abstraction."""
+    """Return the abstraction with a name: `flops:N`, `strength:N`, `lossless`, or the folder of a card abstraction.
+
+    `flops:N` has N strength buckets, each on one board; `strength:N` has N over all boards.
+    """
     kind, colon, count = name.partition(":")
     if name == "lossless":
         return lossless_abstraction(deals, deck)
@@ -412,9 +416,9 @@ def abstraction_by_name(name: str, deck: Deck = FULL_DECK, deals: tuple[int, ...
 def strength_abstraction(
     buckets: int, deck: Deck = FULL_DECK, cards: int = 3, *, per_board: bool = True
 ) -> CardAbstraction:
-    """Build strength buckets on boards of `cards` cards: `buckets` parts for each board together, or over all boards.
+    """Build an abstraction of a two-street game: lossless first street, strength buckets on boards of `cards` cards.
 
-    With `per_board`, the buckets are distributed over the boards; otherwise hands of all boards share them.
+    Buckets have equal weights. With `per_board` they are distributed over the boards; otherwise all boards share them.
     """
     boards, times = canonical_boards(cards, deck)
     if per_board and buckets < len(boards):

@@ -1,1 +1,1 @@
-"""Clustering of hands: k-means, potential-aware, public clusters."""
+"""Clustering of hands (k-means, potential-aware) and of public states."""

@@ -1,7 +1,7 @@
 """Features by which hands are compared: cached tables for all of hold'em, and features of single boards.
 
-The tables are artifacts in the user's cache folder, mapped into memory and shared between recipes. `riverboat cache` lists
-and clears them. Features: E[HS], E[HS²] and histograms of hand strength, and OCHS (Johanson et al. 2013).
+The tables are artifacts in the user's cache folder, mapped into memory and shared between recipes. `riverboat cache`
+lists and clears them. Features: E[HS], E[HS²] and histograms of hand strength, and OCHS (Johanson et al. 2013).
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ FEATURES_VERSION = 1
 
 
 class FeatureTable(NamedTuple):
-    """The cost of a feature table."""
+    """Size and computing time of a feature table."""
 
     bytes: int
-    seconds: float  # measured on one thread of a machine of 2024, for estimates
+    seconds: float  # measured on one thread of a machine of 2024; used for estimates
 
 
 FEATURE_TABLES = {
@@ -52,7 +52,7 @@ FEATURE_TABLES = {
 
 
 def _compute_table(name: str, threads: int, progress: ProgressCallback | None) -> dict[str, Array]:
-    """Compute the arrays of a feature table."""
+    """Compute a feature table, a key of FEATURE_TABLES: its arrays by name, as in `load_feature_table`."""
     if name == "strength":
         return {name: hand_features.river_strengths(threads, progress)}
     if name == "ochs":  # steps of 1/255 are fine enough for 990 opponent hands
@@ -77,7 +77,11 @@ def has_feature_table(name: str) -> bool:
 
 
 def load_feature_table(name: str, threads: int = 1, progress: ProgressCallback | None = None) -> dict[str, Array]:
-    """Load the arrays of a feature table from the cache, or compute and cache them."""
+    """Load a feature table, a key of FEATURE_TABLES, from the cache, or compute and cache it.
+
+    Arrays are `mean` (E[HS]), `square` (E[HS²]) and `histogram`, or for the river `strength` or `ochs`. The first axis
+    is the canonical hand.
+    """
     folder = table_folder(name)
     if has_feature_table(name):
         try:
@@ -121,7 +125,7 @@ def deal_weights(street: str, threads: int = 1) -> Array:
 def board_features(board: Cards, bins: int = HISTOGRAM_BINS) -> StrengthFeatures:
     """Compute E[HS], E[HS²] and normalized histograms of all hands on a flop, a turn or a river.
 
-    Hands that the board blocks have NaN and zeros.
+    Hands that the board blocks have NaN strengths and histograms of zeros.
     """
     cards = np.array([as_postflop_board(board, "board features")], np.uint8)
     live, runouts = live_deals(cards)[0][0], RUNOUTS[cards.shape[1]]
@@ -131,7 +135,7 @@ def board_features(board: Cards, bins: int = HISTOGRAM_BINS) -> StrengthFeatures
 
 
 def board_ochs(board: Cards) -> Array:
-    """Compute the strength of all hands on a board against each published OCHS group. float64 [1326, groups]"""
+    """Compute the mean river strength of all hands on a board against each OCHS group. float64 [1326, groups]"""
     cards = np.array([as_postflop_board(board, "board features")], np.uint8)
     shares = ochs_on_boards(cards, published_ochs_groups()[starting_hand_classes()])
     return np.asarray(shares[0] / RUNOUTS[cards.shape[1]])

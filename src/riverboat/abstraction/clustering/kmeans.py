@@ -1,8 +1,8 @@
 """Weighted k-means for hands, at the size of all of hold'em, and distances between histograms.
 
 `l2` is Lloyd's algorithm on vectors such as OCHS. `emd` is for histograms over ordered bins: a point belongs to the
-centroid at the smallest earth mover's distance, and a centroid is the weighted mean of its histograms, as in Johanson et
-al. 2013 and in Ganzfried & Sandholm 2014. That mean does not minimize the distance; a median of the cumulative
+centroid at the smallest earth mover's distance, and a centroid is the weighted mean of its histograms, as in Johanson
+et al. 2013 and in Ganzfried & Sandholm 2014. That mean does not minimize the distance; a median of the cumulative
 histograms does (`medians`). So the cost may rise between iterations, and the best centroids seen are returned.
 
 The result depends on the seed but not on the number of threads: points are summed in fixed blocks, and blocks in order.
@@ -66,7 +66,8 @@ class KMeansStep(NamedTuple):
 
 
 KMeansProgress: TypeAlias = Callable[[KMeansStep], None]
-# (rows of centroids, labels OUT, lower OUT): nearest centroid of each point, and a lower bound on all other distances.
+# (rows of centroids, labels OUT, lower OUT): finds the nearest centroid of each point, and a lower bound on its
+# distances to all others.
 NearestAssigner: TypeAlias = Callable[[Array, Array, Array], None]
 NearestAssignerFactory: TypeAlias = Callable[[Array, bool], NearestAssigner]  # points, and whether they are histograms
 
@@ -391,18 +392,18 @@ class _KMeansProblem:
 
     @cached_property
     def nearest_assigner(self) -> NearestAssigner | None:
-        """Search of nearest centroids on a device, or None."""
+        """Function that finds nearest centroids on the device; None without a device."""
         return None if self.device is None else self.device(self.points, self.emd)
 
     @property
     def row_width(self) -> int:
-        """Width of a row: a point, or a cumulative histogram without its last sum (one), padded to whole SIMD vectors."""
+        """Width of a row: a point, or a cumulative histogram without its last sum, padded to whole SIMD vectors."""
         used = int(self.points.shape[1]) - self.emd
         return max(1, -(-used // _VECTOR_WIDTH)) * _VECTOR_WIDTH
 
     @property
     def block_size(self) -> int:
-        """Number of points in a block; it depends only on the sizes."""
+        """Number of points that are summed as one block; independent of the number of threads, as are results."""
         blocks = max(2, min(MAX_BLOCKS, _MAX_SUM_BYTES // (8 * self.k * self.row_width)))
         return max(kernels.SEEDING_BLOCK, -(-len(self.points) // blocks))
 
@@ -415,7 +416,7 @@ class _KMeansProblem:
         )
 
     def rows_of_centres(self, centres: Array) -> Array:
-        """Convert centroids to rows. float32 [k, width]"""
+        """Convert centroids to rows, which are cumulative for EMD. float [k, d] -> float32 [k, width]"""
         centres = np.asarray(centres, np.float64)
         expected = self.k, self.points.shape[1]
         if centres.shape != expected or not np.isfinite(centres).all():
@@ -432,7 +433,7 @@ class _KMeansProblem:
         return out
 
     def centres_of_rows(self, rows: Array) -> Array:
-        """Convert rows to centroids. float32 [k, d]"""
+        """Convert rows to centroids, which are histograms for EMD. float32 [k, width] -> float32 [k, d]"""
         d = self.points.shape[1]
         if not self.emd:
             return rows[:, :d].copy()
@@ -441,9 +442,9 @@ class _KMeansProblem:
 
 
 def _sample_points(problem: _KMeansProblem, size: int, seed: int) -> _KMeansProblem:
-    """Draw points at equal steps of the cumulative weight.
+    """Draw a sample of `size` points by weight, at equal steps of the cumulative weight from a random offset.
 
-    A heavy point may be drawn several times, which is its new weight.
+    The weight of a point in the sample is how often it was drawn.
     """
     parts = _slices(len(problem.points), 1 << 20)
     sums = [float(problem.weights[part].sum(dtype=np.float64)) for part in parts]
@@ -468,7 +469,10 @@ def _sample_points(problem: _KMeansProblem, size: int, seed: int) -> _KMeansProb
 
 
 def _seed_centroids(problem: _KMeansProblem, state: int, report: StepReporter) -> tuple[Array, Array]:
-    """Draw k centroids by k-means++, and the nearest of them for each point. float32 [k, width], int32 [n]"""
+    """Draw k centroids by k-means++ from a random state; return their rows, and the nearest one of each point.
+
+    float32 [k, width], int32 [n]
+    """
     sample = problem.kernel_points(slice(None))
     n, k = len(sample.points), problem.k
     rng = np.array([state], np.uint64)
@@ -494,7 +498,10 @@ def _lloyd(
     report: StepReporter,
     labels: Array | None = None,
 ) -> KMeansClusters:
-    """Run Lloyd's algorithm from these centroids and return the best iteration."""
+    """Run Lloyd's algorithm from centroids, given as rows, and return the best iteration.
+
+    `labels` has the nearest centroid of each point, if it is known.
+    """
     n, k = len(problem.points), problem.k
     labels = np.full(n, -1, np.int32) if labels is None else labels
     lower = np.zeros(n, np.float32)
@@ -537,9 +544,10 @@ def _assign_points(
     lower: Array,
     progress: Callable[[float], None],
 ) -> tuple[kernels.KMeansSums, list[int]]:
-    """Run one pass over the points; labels and lower bounds are updated in place.
+    """Assign all points to their nearest centroids; labels and lower bounds are updated in place.
 
-    Returns the sums over all points, and the farthest point of each block, farthest first.
+    `centroid_shift` is the distance that each centroid has moved since the last pass. Returns the sums over all points,
+    and the farthest point of each block, farthest first.
     """
     k, width = rows.shape
     sums = rows.sum(axis=1)
@@ -583,10 +591,10 @@ def _assign_points(
 def _centroid_neighbours(
     problem: _KMeansProblem, rows: Array, centroid_shift: Array
 ) -> tuple[Array, Array, Array, Array]:
-    """Return the neighbours of each centroid for the bounds of the search.
+    """Return the nearest other centroids of each centroid, for the bounds of `assign_points`.
 
-    For each centroid: its nearest others by distance, their distances, their largest shift, and the distance of the first
-    centroid that is not listed. int32 [k, m], float32 [k, m], float32 [k], float32 [k]
+    For each centroid: its nearest others by distance, their distances, their largest shift, and the distance of the
+    first centroid that is not listed. int32 [k, m], float32 [k, m], float32 [k], float32 [k]
     """
     k, width = rows.shape
     m = min(k - 1, MAX_NEIGHBOURS) if problem.prune else 0
@@ -629,7 +637,7 @@ def _next_centroids(
 
 
 def _row_distances(problem: _KMeansProblem, first: Array, second: Array) -> Array:
-    """Return the distances between corresponding rows. float32 [k]"""
+    """Return the distances between corresponding rows: L1 for EMD, else L2. float32 [k]"""
     gap = first.astype(np.float64) - second
     distance = np.abs(gap).sum(axis=1) if problem.emd else np.sqrt((gap * gap).sum(axis=1))
     return np.asarray(distance, np.float32)
@@ -640,7 +648,7 @@ def _row_distances(problem: _KMeansProblem, first: Array, second: Array) -> Arra
 
 @dataclass(frozen=True, eq=False)
 class ClusterMembers:
-    """Distances of the points of each cluster to its centroid; -1 and zero for empty clusters.
+    """Mean distance, nearest and farthest point of each cluster; zero and -1 for empty clusters.
 
     Attributes
     ----------
@@ -770,9 +778,9 @@ def earth_movers_distance(first: Array, second: Array) -> Array:
 
     Notes
     -----
-    Over ordered bins the transport of least cost moves the surplus of each bin to the next one, so its cost is the sum of the
-    absolute differences of cumulative sums (Rubner, Tomasi & Guibas 2000; used for poker hands by Gilpin, Sandholm & Sørensen
-    2007).
+    Over ordered bins the transport of least cost moves the surplus of each bin to the next one, so its cost is the sum
+    of the absolute differences of cumulative sums (Rubner, Tomasi & Guibas 2000; used for poker hands by Gilpin,
+    Sandholm & Sørensen 2007).
 
     Examples
     --------

@@ -2,14 +2,14 @@
 
 A hand is represented by its histogram over the clusters of the next street. These clusters have no order, so the earth
 mover's distance needs a distance between clusters, the ground distance: that of their centroids (Ganzfried & Sandholm
-2014, Algorithm 1). K-means uses the greedy approximation of their Algorithm 2. It is the cost of a feasible transport, so
-it is never below the exact distance.
+2014, Algorithm 1). K-means uses the greedy approximation of their Algorithm 2. It is the cost of a feasible transport,
+so it is never below the exact distance.
 
 An embedding makes it fast. Every cluster is embedded as a point (its *place*), no two further apart than their ground
-distance. Then the mean places of two histograms are no further apart than the exact distance, because the norm is convex,
-and so no further than the greedy distance. A mean whose place is too far away cannot be the nearest. The pruning is
-exact: the labels are those of the full search. Under the ground distance of 1-D histograms the place is the cumulative
-histogram, and this bound is the earth mover's distance of river strengths.
+distance. Then the mean places of two histograms are no further apart than the exact distance, because the norm is
+convex, and so no further than the greedy distance. A mean whose place is too far away cannot be the nearest. The
+pruning is exact: the labels are those of the full search. Under the ground distance of 1-D histograms the place is the
+cumulative histogram, and this bound is the earth mover's distance of river strengths.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ GroundDistances: TypeAlias = kernels.GroundDistances
 
 CHUNK_HANDS = 2048
 MAX_NEXT_CLUSTERS = 1 << 16
-_SLACK = 1e-5  # share of the largest distance: rounding in single precision, and mass below `kernels.MIN_MASS`
+_SLACK = 1e-5  # tolerance, as a share of the largest distance: rounding, and mass below `kernels.MIN_MASS`
 
 
 # --- histograms and ground distances --------------------------------------------------------------
@@ -302,7 +302,7 @@ def ground_distances_from_matrix(distance: Array, anchors: int = 32) -> GroundDi
 
 
 def _shortest_paths(distance: Array, anchor: int) -> Array:
-    """Return the shortest path lengths to a cluster. float [clusters]"""
+    """Return the lengths of the shortest paths from all clusters to cluster `anchor`. float [clusters]"""
     best: Array = distance[anchor]
     while True:
         shorter = (best[:, None] + distance).min(axis=0)
@@ -312,7 +312,10 @@ def _shortest_paths(distance: Array, anchor: int) -> Array:
 
 
 def _make_ground(distance: Array, places: Array, norm: int) -> GroundDistances:
-    """Make the ground distances, with all clusters sorted by distance from each."""
+    """Make the ground distances from a matrix and an embedding `places`, whose `norm` bounds them from below.
+
+    For every cluster all clusters are sorted by distance.
+    """
     if len(distance) > MAX_NEXT_CLUSTERS:
         raise InputError(f"{len(distance):,} clusters on the next street: at most {MAX_NEXT_CLUSTERS:,}")
     sort_key = distance - np.eye(len(distance))  # a cluster is its own nearest, also in a tie
@@ -521,7 +524,7 @@ def _lloyd(
     threads: int,
     report: StepReporter,
 ) -> KMeansClusters:
-    """Run Lloyd's algorithm from these means and return the best iteration."""
+    """Run Lloyd's algorithm under the greedy distance from these means, and return the best iteration."""
     k, mass = len(means), weight.sum()
     label: Array | None = None
     best: KMeansClusters | None = None
@@ -549,7 +552,7 @@ def _lloyd(
 def _next_means(
     points: SparseHistograms, weight: Array, label: Array, distance: Array, means: Array, empty: Array
 ) -> Array:
-    """Return the next means; empty clusters get the farthest hands. float32 [k, clusters]"""
+    """Return the mean histogram of each cluster; empty ones restart at the farthest hands. float32 [k, clusters]"""
     total, size = np.zeros(means.shape), np.zeros(len(means))
     kernels.sum_by_cluster(points, weight, label, total, size)
     size[empty] = 1.0
@@ -594,7 +597,7 @@ def _kmeans_plus_plus(
 
 
 def _mean_embeddings(means: Array, ground: GroundDistances) -> Array:
-    """Return the places of means. float32 [dims, k]"""
+    """Return the embeddings of means as columns. float32 [dims, k]"""
     places = np.asarray(means, float) @ ground.places.astype(float)
     return np.ascontiguousarray(places.T, np.float32)
 

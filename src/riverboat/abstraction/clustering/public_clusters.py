@@ -5,9 +5,9 @@ flops are similar if they map equal numbers of hands to each of its buckets (Bro
 2). In that round and all later ones, hands are clustered separately for each public bucket (Algorithm 1). So a machine
 that plays one public bucket never reads data of another.
 
-The paper's distance (V - Σ min) / V is half the L1 distance of the two rows divided by V, because all rows sum to V. It is
-the total variation distance, and a metric up to states with equal rows. Groups of flops by texture, defined by hand, are
-the baseline for these clusters.
+The paper's distance (V - Σ min) / V is half the L1 distance of the two rows divided by V, because all rows sum to V. It
+is the total variation distance, and a metric up to states with equal rows. Groups of flops by texture, defined by hand,
+are the baseline for these clusters.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, short_repr, unknown_name_error
 from riverboat.core.validation import check_name
 
-# public bucket, hands, weights -> a label from 0 for each hand
+# (public bucket, canonical hands, weights) -> a label from 0 for each hand
 PrivateClusterer: TypeAlias = Callable[[int, Array, Array], Array]
 
 _CHUNK = 1 << 18
@@ -144,8 +144,8 @@ def public_distances(table: Array, threads: int = 1, progress: ProgressCallback 
 
     References
     ----------
-    .. [1] Brown, Ganzfried & Sandholm, "Hierarchical abstraction, distributed equilibrium computation, and post-processing,
-       with application to a champion no-limit Texas hold'em agent", AAMAS 2015 (Algorithm 2).
+    .. [1] Brown, Ganzfried & Sandholm, "Hierarchical abstraction, distributed equilibrium computation, and
+       post-processing, with application to a champion no-limit Texas hold'em agent", AAMAS 2015 (Algorithm 2).
 
     Examples
     --------
@@ -247,16 +247,16 @@ def cluster_public(
 
     Notes
     -----
-    The sum favors small clusters, so sizes stay balanced. The paper wants this, because each cluster is work for one machine.
-    By default states move one by one: each move decreases the cost, no cluster becomes empty, and the algorithm terminates.
-    With `simultaneous` all states move to the smallest clusters: the 1,755 flops end in one within three steps. Empty
-    clusters must stay empty, or their sum of zero would attract all states. The best iteration is returned, which may be
-    the start.
+    The sum favors small clusters, so sizes stay balanced. The paper wants this, because each cluster is work for one
+    machine. By default states move one by one: each move decreases the cost, no cluster becomes empty, and the
+    algorithm terminates. With `simultaneous` all states move to the smallest clusters: the 1,755 flops end in one
+    within three steps. Empty clusters must stay empty, or their sum of zero would attract all states. The best
+    iteration is returned, which may be the start.
 
     References
     ----------
-    .. [1] Brown, Ganzfried & Sandholm, "Hierarchical abstraction, distributed equilibrium computation, and post-processing,
-       with application to a champion no-limit Texas hold'em agent", AAMAS 2015 (Algorithm 3).
+    .. [1] Brown, Ganzfried & Sandholm, "Hierarchical abstraction, distributed equilibrium computation, and
+       post-processing, with application to a champion no-limit Texas hold'em agent", AAMAS 2015 (Algorithm 3).
 
     Examples
     --------
@@ -302,13 +302,13 @@ def _initial_labels(distance: Array, weight: Array, k: int, rng: np.random.Gener
 def _public_clusters(
     sums: Array, weight: Array, label: Array, k: int, iterations: int, settled: bool
 ) -> PublicClusters:
-    """Make the result of the `sum` objective."""
+    """Make the result for the `sum` objective from distance sums; `settled`: no state moved in the last iteration."""
     cost = float((weight * sums[np.arange(len(label)), label]).sum()) / 2
     return PublicClusters(label.copy(), np.bincount(label, weight, k), cost, iterations, settled)
 
 
 def _move_simultaneously(distance: Array, weight: Array, label: Array, k: int, iterations: int) -> PublicClusters:
-    """Minimize the sum by moving all states at once, as printed in the paper."""
+    """Minimize the `sum` objective by moving all states at once (Brown et al. 2015, Algorithm 3 as printed)."""
     sums, best = np.empty((len(label), k)), None
     for t in range(iterations + 1):
         kernels.distance_sums(distance, weight, label, sums)
@@ -325,7 +325,7 @@ def _move_simultaneously(distance: Array, weight: Array, label: Array, k: int, i
 
 
 def _minimize_sum(distance: Array, weight: Array, label: Array, k: int, iterations: int) -> PublicClusters:
-    """Minimize the sum by moving one state after the other."""
+    """Minimize the `sum` objective, distances over pairs in one cluster, by moving one public state at a time."""
     sums, size = np.empty((len(label), k)), np.bincount(label, minlength=k)
     moves, t = 1, 0
     while moves and t < iterations:
@@ -339,7 +339,8 @@ def _minimize_sum(distance: Array, weight: Array, label: Array, k: int, iteratio
 def _minimize_mean(distance: Array, weight: Array, label: Array, k: int, iterations: int) -> PublicClusters:
     """Minimize the sum over clusters of mean distances between members, by moving one public state at a time.
 
-    The mean of a cluster is the sum of distances over pairs divided by the cluster's weight. The result is a local minimum.
+    The mean of a cluster is the sum of distances over pairs divided by the cluster's weight. The result is a local
+    minimum.
     """
     sums, size = np.empty((len(label), k)), np.bincount(label, minlength=k)
     kernels.distance_sums(distance, weight, label, sums)
@@ -368,7 +369,7 @@ def _minimize_mean(distance: Array, weight: Array, label: Array, k: int, iterati
 
 
 def _k_medoids(distance: Array, weight: Array, label: Array, k: int, iterations: int) -> PublicClusters:
-    """Alternate between the medoid of each cluster and the nearest medoid of each state."""
+    """Run k-medoids: alternately compute the medoid of each cluster and assign each state to the nearest medoid."""
     t, converged = 0, False
     while not converged and t < iterations:
         t += 1
@@ -465,9 +466,9 @@ class PublicBuckets:
 class PrivateBuckets:
     """Buckets of hands on one street, each inside one public bucket.
 
-    A later board belongs to the public buckets of all flops that it contains, up to ten on the river, so a hand has as many
-    buckets. They are stored in layers: layer s has a hand's bucket for the s-th of its board's public buckets, in ascending
-    order. Features do not depend on the order of the board and are stored once for all flops.
+    A later board belongs to the public buckets of all flops that it contains, up to ten on the river, so a hand has as
+    many buckets. They are stored in layers: layer s has a hand's bucket for the s-th of its board's public buckets, in
+    ascending order. Features do not depend on the order of the board and are stored once for all flops.
 
     Attributes
     ----------
@@ -491,7 +492,7 @@ class PrivateBuckets:
     """
 
     public: PublicBuckets
-    cards: int  # of the board
+    cards: int  # number of board cards
     layer: Array  # uint8 [boards, public buckets]: the layer, 255 if the board contains no flop of the public bucket
     labels: Array  # uint16 or int32 [layers, canonical hands]; the largest value if the layer does not exist
     first: Array  # int64 [public buckets + 1]: first bucket of each public bucket, and the end
@@ -597,8 +598,8 @@ def cluster_private(
 
     References
     ----------
-    .. [1] Brown, Ganzfried & Sandholm, "Hierarchical abstraction, distributed equilibrium computation, and post-processing,
-       with application to a champion no-limit Texas hold'em agent", AAMAS 2015 (Algorithm 1).
+    .. [1] Brown, Ganzfried & Sandholm, "Hierarchical abstraction, distributed equilibrium computation, and
+       post-processing, with application to a champion no-limit Texas hold'em agent", AAMAS 2015 (Algorithm 1).
 
     Examples
     --------
@@ -646,7 +647,7 @@ _NINE = RANKS.index("9")
 
 
 def _texture_predicates(flops: Array) -> dict[str, Callable[[], Array]]:
-    """Return a predicate on flops for each texture word. uint8 [n, 3] -> bool [n]"""
+    """Return by texture word a function that finds the flops with this texture. uint8 [n, 3] -> () -> bool [n]"""
     rank, suit = np.sort(flops // 4, axis=1).astype(int), np.sort(flops % 4, axis=1)
     ranks, suits = (1 + (np.diff(kind, axis=1) != 0).sum(axis=1) for kind in (rank, suit))
     wheel = np.sort(np.where(rank == len(RANKS) - 1, -1, rank), axis=1)  # with the ace below the deuce

@@ -22,21 +22,25 @@ NOT_IN_DECK = 255
 
 
 class IndexTables(NamedTuple):
-    """Tables to number the deals of some rounds. A shape is the number of cards that a suit gets in each round."""
+    """Tables to number the deals of some rounds.
+
+    A shape is the number of cards that a suit gets in each round. A spread is the number of cards of one round in each
+    suit. A family is the multiset of the shapes of all suits.
+    """
 
     place: Array  # uint8 [256]: bit position 16 · suit + rank of a card; NOT_IN_DECK for others
     card: Array  # uint8 [64]: the card at a bit position
     rounds: Array  # int64 [rounds]: cards dealt in each round
-    choices: Array  # int64 [256]: at 16 a + b, the choices of b ranks of a suit without a of its ranks
+    choices: Array  # int64 [256]: at 16 a + b, number of ways to choose b ranks of a suit, a of whose ranks are used
     sets: Array  # uint16 [8192]: 16 · colexicographic rank of a set of ranks among those of its size + that size
     sorted_sets: Array  # uint16 [8192]: the sets by size and rank
     first: Array  # int64 [14]: where the sets of a size begin in `sorted_sets`
-    num_spreads: Array  # int64 [53]: number of ways to spread n cards over four suits
+    num_spreads: Array  # int64 [53]: number of spreads of n cards over four suits
     spread: Array  # uint16 [4096]: index of a spread, by the counts of the first three suits, four bits each
-    family: Array  # int16 [spreads of all rounds]: index of the suits' shapes
+    family: Array  # int16 [combinations of the rounds' spreads]: family; -1 if the deck has too few cards
     offset: Array  # int64 [families + 1]: first index of a family, and the end
-    kind: Array  # int8 [families, 4]: number of suits of the same shape, from this one on
-    scale: Array  # int64 [families, 4]: stride of this suit's group
+    kind: Array  # int8 [families, 4]: number of suits of the same shape (a group), from this one on
+    scale: Array  # int64 [families, 4]: stride of the index of this suit's group
     shape: Array  # int8 [families, 4, rounds]: the shapes, largest first
     suits: int  # number of suits of the deck
 
@@ -70,7 +74,10 @@ def inverse_multichoose(m, k):
 
 @inline
 def extend_suit_index(t, index, held, new_ranks):
-    """Extend the index of one suit by the ranks of another round, numbered among the ranks that are left."""
+    """Extend the index of one suit by its ranks in another round.
+
+    `held` counts its cards in earlier rounds; `new_ranks` is the set of new ranks, numbered among those that are left.
+    """
     entry = np.int64(t.sets[new_ranks & SUIT_RANKS_MASK])
     return index * t.choices[(held & 15) << 4 | entry & 15] + (entry >> 4)
 
@@ -86,7 +93,11 @@ def empty_deal():
 
 @inline
 def add_cards(t, used, round_cards, cards, at, count):
-    """Add cards[at : at + count] of a flat array to a round: set of cards, set among the ranks left, counts per suit."""
+    """Add cards[at : at + count] of a flat array to a round, and return it.
+
+    A round has the set of its cards, the same set with ranks numbered among those of the suit that are not in `used`,
+    the cards of earlier rounds (Waugh 2013), and the number of its cards in each suit. It starts as (0, 0, 0).
+    """
     now, fresh, counts = round_cards
     for k in range(at, at + count):
         place = np.int64(t.place[cards[k]])
@@ -100,7 +111,7 @@ def add_cards(t, used, round_cards, cards, at, count):
 
 @inline
 def finish_round(t, state, round_cards, count):
-    """Return the state of a deal after a round of `count` cards from `add_cards`."""
+    """Return the state of a deal (see `empty_deal`) after a round of `count` cards from `add_cards`."""
     used, held, shapes, spreads, a, b, c, d = state
     now, fresh, counts = round_cards
     a = extend_suit_index(t, a, held, fresh)
@@ -211,7 +222,7 @@ def decode_index(t, index, suits):
 
 @inline
 def insert_cards(t, ranks, used, suit, out, begin, at):
-    """Insert the cards of a suit and round into out[begin : at], sorted; return the new `at` and `used`.
+    """Insert the cards of one suit in one round into out[begin : at], sorted; return the new `at` and `used`.
 
     `ranks` are numbered among those not `used`.
     """
@@ -286,7 +297,7 @@ def count_deals(
     suits,  # int64 [4] scratch
     out,  # int64 [deals] OUT
 ):
-    """Count the deals of each index: permutations of the suits, divided by those of equal suits."""
+    """Count the isomorphic deals of each index: permutations of the suits, divided by those of equal suits."""
     for i in range(len(indices)):
         f = decode_index(t, indices[i], suits)
         permutations = 1

@@ -20,7 +20,7 @@ SUIT_RANKS_MASK = np.uint64(0x1FFF)
 
 @inline
 def rank_without_flush(key, offset, value):
-    """Return the class of a hand by the sum of its keys, ignoring flushes."""
+    """Return the ranking class of a hand by the sum of its cards' keys, ignoring flushes."""
     s = key & LOW_HALF_MASK
     return value[np.int64(offset[s >> ROW_SHIFT]) + np.int64(s & COLUMN_MASK)]
 
@@ -39,7 +39,7 @@ def flush_suit_shift(key):
 
 @inline
 def hand_rank(key, mask, offset, value, flush):
-    """Return the class of a hand by the sum of its keys (from INITIAL_KEY) and of its mask bits."""
+    """Return the ranking class of a hand by the sums of its cards' keys (from INITIAL_KEY) and mask bits."""
     if key & FLUSH_BITS:
         return flush[(mask >> flush_suit_shift(key)) & SUIT_RANKS_MASK]
     return rank_without_flush(key, offset, value)
@@ -47,7 +47,7 @@ def hand_rank(key, mask, offset, value, flush):
 
 @inline
 def rank_by_keys(t, key, mask, cards):
-    """Return the class of a hand of `cards` cards by the sums of its keys and mask bits."""
+    """Return the ranking class of a hand of `cards` cards, which may be few, by the sums of keys and mask bits."""
     if cards >= 5:
         return np.int64(hand_rank(key, mask, t.offset, t.value, t.flush))
     return np.int64(rank_without_flush(key, t.offset, t.value))
@@ -77,7 +77,7 @@ def list_free_cards(dead, out):
 
 @inline
 def next_combination(chosen, count, n):
-    """Advance chosen[:count] to the next combination of 0 … n - 1, in lexicographic order; return False after the last."""
+    """Advance chosen[:count] to the lexicographically next combination of 0 … n - 1; return False after the last."""
     k = count - 1
     while k >= 0 and chosen[k] == n - count + k:
         k -= 1
@@ -96,7 +96,7 @@ def displace_rows(
     offset,  # int32 [rows] OUT
     packed,  # uint16 [capacity] OUT: starts as zeros
 ):
-    """Place every row at the first shift where its entries do not collide (Tarjan & Yao 1979); return the length used."""
+    """Pack the rows of a sparse table by first-fit row displacement (Tarjan & Yao 1979); return the length used."""
     used = 0
     first = 0
     while first < len(sums):
@@ -169,7 +169,7 @@ def count_rank_classes(
     chosen,  # int64 [8] scratch
     counts,  # int64 [classes + 1] INOUT
 ):
-    """Rank every hand from 52 cards and count the hands of each class."""
+    """Rank every hand of `cards` cards from 52, and count the hands of each ranking class."""
     outer = cards - 3  # the last three cards have loops of their own
     for k in range(outer):
         chosen[k] = k

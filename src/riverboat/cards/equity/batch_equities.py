@@ -2,9 +2,9 @@
 
     showdown = BatchShowdown(FULL_DECK, 5)
     showdown.compatible_weights(ranges)       # float64 [n, hands]: weight that shares no card with each hand
-    showdown.wins(board, ranges)              # the part of it that each hand beats, ties counting half
+    showdown.wins(board, ranges)              # the weight that each hand beats, ties counting half
     margins = showdown.pair_margins(board)
-    showdown.wins_from_margins(margins, ranges)   # the same
+    showdown.wins_from_margins(margins, ranges)   # the same as `wins`
 
 A few runouts are evaluated one by one, with sixteen ranges in a SIMD vector. For many runouts `pair_margins` compares
 all pairs of hands once; then every range costs a matrix product.
@@ -32,7 +32,10 @@ MAX_RUNOUTS = 20_000  # runouts over which pairs of hands are compared; more are
 
 @dataclass(frozen=True)
 class BatchShowdown:
-    """Showdowns of a deck on boards of `board_cards` cards when complete. Hands are numbered as in `deck.hands`."""
+    """Showdowns of all hands of a deck against ranges; complete boards have `board_cards` cards.
+
+    Hands are numbered as in `deck.hands`.
+    """
 
     deck: Deck
     board_cards: int
@@ -45,7 +48,7 @@ class BatchShowdown:
 
     @cached_property
     def kernel_hands(self) -> BatchShowdownHands:
-        """Hands of the deck, as kernels of showdowns read them."""
+        """Hands of the deck with their ranking keys, for the kernels."""
         hands, tables = self.deck.hands, ranking.rank_tables(self.deck.hole + self.board_cards, self.deck.rules)
         key, suits = (part[hands].sum(axis=1, dtype=np.uint64) for part in (tables.key, tables.mask))
         cards = self.deck.hole + self.board_cards
@@ -74,7 +77,7 @@ class BatchShowdown:
         return np.asarray((self.kernel_hands.mask & taken) == 0)
 
     def count_hand_pairs(self, board: int) -> int:
-        """Return the number of disjoint pairs of hands on a board of `board` cards."""
+        """Return the number of ordered pairs of hands without a common card on a board of `board` cards."""
         left, hole = len(self.deck.cards) - board, self.deck.hole
         return comb(left, hole) * comb(left - hole, hole)
 
@@ -96,13 +99,13 @@ class BatchShowdown:
     # --- ranges ---
 
     def compatible_weights(self, ranges: Array) -> Array:
-        """Return the weight of each range that shares no card with each hand. float64 [n, hands] -> float64 [n, hands]"""
+        """Return the weight of each range that shares no card with each hand. float64 [n, hands], as `ranges`"""
         by_card = ranges @ self._hand_has_card
         weights: Array = ranges.sum(axis=1)[:, None] - by_card @ self._hand_has_card.T
         return weights + ranges if self.deck.hole == 2 else weights
 
     def wins(self, board: tuple[int, ...], ranges: Array, boards: Array | None = None) -> Array:
-        """Return the weight of each range that every hand beats, ties counting half, averaged over the runouts of a board.
+        """Return the weight of each range that each hand beats (ties count half), averaged over runouts of a board.
 
         `boards` restricts the average to some runouts. Hands that the board blocks must have zero weight.
         float64 [n, hands] -> float64 [n, hands]
@@ -137,7 +140,7 @@ class BatchShowdown:
     # --- pairs of hands ---
 
     def pair_margins(self, board: tuple[int, ...]) -> Array:
-        """Return the win minus the loss probability of all pairs of hands, 0 if they share a card. float32 [hands, hands]
+        """Return win minus loss probability of all pairs of hands, 0 if they share a card. float32 [hands, hands]
 
         The average is over all runouts, or over MAX_RUNOUTS sampled ones if there are more (few board cards of a large
         deck). Before the flop with 52 cards, it is the exact mean over the suits of two starting hands.
@@ -158,6 +161,6 @@ class BatchShowdown:
         return np.asarray((2 * preflop_equities() - 1)[np.ix_(group, group)].astype(np.float32) * self._disjoint_pairs)
 
     def wins_from_margins(self, margins: Array, ranges: Array) -> Array:
-        """Compute `wins` from the margins of all pairs. float64 [n, hands] -> float64 [n, hands]"""
+        """Compute `wins` from `pair_margins` by a matrix product. float64 [n, hands] -> float64 [n, hands]"""
         margin = (ranges.astype(np.float32) @ margins.T).astype(np.float64)
         return 0.5 * (self.compatible_weights(ranges) + margin)

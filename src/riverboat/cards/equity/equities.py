@@ -37,11 +37,12 @@ HandOrRange: TypeAlias = str | Range
 ProgressCallback: TypeAlias = Callable[[float], None]
 T = TypeVar("T")
 
-MAX_ENUMERATED_SHOWDOWNS = 200_000_000  # more showdowns, or
-MAX_ENUMERATED_COMBINATIONS = 1_000_000  # more combinations of hands are sampled
+# Limits above which the equities of several ranges are sampled: showdowns, and combinations of hands.
+MAX_ENUMERATED_SHOWDOWNS = 200_000_000
+MAX_ENUMERATED_COMBINATIONS = 1_000_000
 MAX_SAMPLES = 1_000_000_000
 SAMPLES_PER_CALL = 20_000  # samples per compiled call
-MAX_DRAWS_PER_SAMPLE = 1000  # upper limit of the average number of draws
+MAX_DRAWS_PER_SAMPLE = 1000  # sampling stops when a sample takes more draws than this on average
 _HAND_CARDS = np.array(HAND_CARDS)
 _VERSION = 1
 

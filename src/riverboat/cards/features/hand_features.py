@@ -32,11 +32,11 @@ from riverboat.core.validation import check_name
 
 BOARD_CARDS = {"preflop": 0, "flop": 3, "turn": 4, "river": 5}
 RUNOUTS = {3: 1081, 4: 46, 5: 1}  # runouts that a hand does not block, by the number of board cards
-MAX_STRENGTH = 2 * kernels.OPPONENT_HANDS  # of a hand that beats all others: strengths are stored as 2 wins + ties
+MAX_STRENGTH = 2 * kernels.OPPONENT_HANDS  # strength of a hand that beats all others, stored as 2 wins + ties
 _HAND_CARDS = np.array(HAND_CARDS)
 
-# Eight groups of starting hands from the weakest (1) to the big pairs (8), as published by Johanson et al. 2013: rows and
-# columns A to 2, pairs on the diagonal, suited above it.
+# Eight groups of starting hands from the weakest (1) to the big pairs (8), as published by Johanson et al. 2013: rows
+# and columns A to 2, pairs on the diagonal, suited above it.
 OCHS_GROUPS = """
 8777777766666
 7877776666664

@@ -19,7 +19,7 @@ from riverboat.cards.isomorphism import HandIndexer, canonical_boards
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 
-_CHUNK_NUMBERS = 1 << 22  # numbers per step of a computation
+_CHUNK_NUMBERS = 1 << 22  # array entries per step, which limits the memory
 
 
 def hand_indexer(deck: Deck, board: int) -> HandIndexer:
@@ -30,7 +30,7 @@ def hand_indexer(deck: Deck, board: int) -> HandIndexer:
 
 
 def max_strength(deck: Deck, board: int) -> int:
-    """Return the strength of a hand that beats all others: twice the number of opponent hands."""
+    """Return the strength, as 2 wins + ties, of a hand that beats all others: twice the number of opponent hands."""
     opponent_hands = comb(len(deck.cards) - deck.hole - board, deck.hole)
     if opponent_hands < 1:
         raise InputError(f"board of {board} cards from {len(deck.cards)}: too few cards are left for the opponent")
@@ -38,7 +38,7 @@ def max_strength(deck: Deck, board: int) -> int:
 
 
 def small_deck_strengths(deck: Deck, board: int) -> Array:
-    """Compute 2 wins + ties of every canonical hand on boards of `board` cards, at most `max_strength`. int32 [hands]"""
+    """Compute 2 wins + ties (up to `max_strength`) of every canonical hand with `board` board cards. int32 [hands]"""
     max_strength(deck, board)  # rejects boards that leave no cards for an opponent
     indexer = hand_indexer(deck, board)
     out = np.empty(indexer.size(), np.int32)
@@ -57,7 +57,7 @@ def small_deck_features(
 ) -> StrengthFeatures:
     """Compute E[HS], E[HS²] and the histogram of last-street strength over all runouts: int64 counts [hands, bins].
 
-    `strengths` passes in those of the last street, which all streets share.
+    `strengths` may have the result of `small_deck_strengths` for the last street, which all streets share.
     """
     board, last = _board_sizes(deals, street)
     full, last_hands = max_strength(deck, last), hand_indexer(deck, last).size()

@@ -86,7 +86,7 @@ def match(
 
 
 def _match_programs(names: list[str], game: str | None, hands: int, seed: int, json: bool) -> None:
-    """Play a match in which at least one player is a program that speaks the ACPC protocol."""
+    """Play and print a match in which at least one player is a program that speaks the ACPC protocol."""
     warnings = WarningPrinter()
     facts = match_programs(names, game, hands, seed, warnings)
     warnings.close()

@@ -177,7 +177,7 @@ def _icm_parts(result: tournaments.IcmResult) -> Iterator[ReportTable]:
 def _save_decisions(
     decisions: Sequence[tournaments.PushFoldDecision], line: str | None, plot: Path | None, csv: Path | None
 ) -> None:
-    """Write a table of all decisions, and draw the grid of one of them."""
+    """Write a table of all decisions to `csv`, and the grid of the decision at `line` to `plot`, where given."""
     if csv is not None:
         files.write_text(csv, tournaments.decisions_to_csv(decisions))
         say(f"table: {csv}")

@@ -70,7 +70,7 @@ def _format_value(value: Any) -> str:
 
 
 def _example_line(strategy: Blueprint) -> str:
-    """Return the line to the second street by calls alone."""
+    """Return a line to suggest: calls up to the second street, or the root if the game has only one street."""
     node = 0
     while strategy.tree.actor[node] >= 0 and strategy.tree.street[node] == 0:
         node = next(c for c in strategy.tree.children(node) if strategy.tree.label(c) == "c")
@@ -196,7 +196,7 @@ def _hand_table(node: PublicStateNode, by: str | None, player: str | None, sort:
 
 
 def _node_to_dict(node: PublicStateNode, by: str | None, player: str | None, sort: str | None = None) -> dict[str, Any]:
-    """Return a node for JSON."""
+    """Return the summary of a node and its table of hands as a JSON object."""
     return report.node_summary(node) | {"table": _hand_table(node, by, player, sort).to_dict()}
 
 

@@ -103,7 +103,7 @@ def _overview_parts(node: SolutionNode, player: str | None = None) -> list[Any]:
 
 
 def _node_reports(node: SolutionNode, view: ShowOptions) -> dict[str, Any]:
-    """Return the requested reports by name; by default the table of hand groups."""
+    """Return the requested reports of a node by their JSON names: hand, hands, runouts or table (the default)."""
     if view.hand is not None:
         if view.table is not None or view.runouts:
             raise InputError(f"--hand {short_repr(view.hand)} with --table or --runouts: give only one of them")
@@ -151,7 +151,7 @@ def print_range(text: str, line: str, board: Sequence[int], player: str, combos:
 
 
 def _show_all_cards(solution: Solution, line: str, view: ShowOptions, json: bool) -> None:
-    """Print a row for every card that `*` stands for, and the means."""
+    """Print a table for a line with `*`: a row for every card that it stands for, and the means."""
     if name := view.first_of("hand", "table", "player", "picture", "range").partition(" ")[0]:
         raise InputError(f"line {line!r} and {name}: '*' stands for any card, but {name} needs one node; name the card")
     with ProgressLine(f"{FIGURES_TITLE} on every card"):
@@ -205,7 +205,7 @@ def export_strategy(
 
 
 def _write_infosets(strategy: Strategy, line: str | None, file: Any, *, as_json: bool) -> int:
-    """Write the strategy of a small game, one row per information set and action."""
+    """Write the strategy of a small game, one row per information set and action; return the number of infosets."""
     import csv as writers
     import json as texts
 

@@ -204,7 +204,7 @@ def _print_solved(
 
 
 def _solve_all(game: str | Game, schedules: Sequence[str | None], options: dict[str, Any]) -> list[Solved]:
-    """Solve with each schedule in turn; the tree is compiled once."""
+    """Solve with each schedule in turn, into subfolders of `out`; the tree is compiled once."""
     if len(schedules) == 1:
         return [_solve_one(game, schedules[0], options)]
     if options["resume"]:
@@ -219,7 +219,7 @@ def _solve_all(game: str | Game, schedules: Sequence[str | None], options: dict[
 
 
 def _solve_one(game: str | Game | solve_api.CompiledGame, schedule: str | None, options: Mapping[str, Any]) -> Solved:
-    """Solve, with progress; an interrupt saves the run between two steps."""
+    """Solve with one schedule and show progress; an interrupt saves the run and tells how to continue it."""
     unsaved: UnsavedError | None = None
     with SolveDisplay() as display:
         try:

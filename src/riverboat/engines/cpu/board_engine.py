@@ -59,9 +59,9 @@ class CpuBoardEngine(BoardEngine):
     ) -> None:
         """Use given tables, or allocate them.
 
-        `simultaneous`: both players of an iteration update against the same profile. With `workspace`, engines share memory,
-        and one thread at a time traverses this tree. `stakes`: regrets of an action are weighted by (pot of the smallest
-        action / own pot) to this power.
+        `simultaneous`: both players of an iteration update against the same profile. With `workspace`, engines share
+        memory, and one thread at a time traverses this tree. `stakes`: regrets of an action are weighted by (pot of the
+        smallest action / own pot) to this power.
         """
         check_threads(threads)
         if tables is None:
@@ -140,7 +140,10 @@ class CpuBoardEngine(BoardEngine):
         team: kernels.TeamMemory | None = None,
         subtree: Array = FROM_ROOT,
     ) -> None:
-        """Run the kernel for some iterations and players on one thread: alone, or as one of a team."""
+        """Run the kernel for some iterations on one thread, alone or as one of a team.
+
+        `mode`: UPDATE, EVALUATE or BEST_RESPONSE; `players`: first, end; `subtree`: board, street and node, or -1 each.
+        """
         t, workspace = self.tree, self._workspace
         number, threads = (0, 1) if team is None else (thread, self.threads)
         self.kernels.traverse(
@@ -171,7 +174,7 @@ class CpuBoardEngine(BoardEngine):
             self._iterate_in_turns(part, start, thread)
 
     def _copy_opponent_tables(self) -> None:
-        """Copy the tables before an iteration with simultaneous updates."""
+        """Copy the tables to those that the opponent plays from, before an iteration with simultaneous updates."""
         tables = self._tables
         if tables.opp_regret is not tables.regret:
             self.root.copy_opponent_tables()
@@ -193,7 +196,10 @@ class CpuBoardEngine(BoardEngine):
                     ties.average_rows(self._workspace, tables.prediction, me, rounding_step=int(step[4]))
 
     def tied_averages(self, ties: TiedRows, turn: int) -> Array:
-        """Return a copy of the averages in which all rows of a bucket have the bucket's average."""
+        """Return a copy of the averages in which all rows of a bucket have the bucket's average.
+
+        `turn`: iteration, which determines the dithered rounding of 16-bit tables.
+        """
         table = self._tables.average.copy()
         for me in (0, 1):
             ties.average_rows(self._workspace, table, me, rounding_step=turn)
@@ -215,9 +221,9 @@ class CpuBoardEngine(BoardEngine):
     def street_values(self, player: int, start: SubtreeStart | None = None, *, best_response: bool = False) -> Array:
         """Return the values of a player's rows at each node of a street, from the root or from `start` on.
 
-        float64 [nodes, rows]. Values are sums over the opponent's hands, each times its weight and its own probabilities to
-        reach the node. With `best_response` the player plays a best response from the node on: counterfactual best-response
-        values, before division.
+        float64 [nodes, rows]. Values are sums over the opponent's hands, each times its weight and its probability to
+        reach the node. With `best_response` the player plays a best response from the node on: these are counterfactual
+        best-response values, not divided by the opponent's reach.
         """
         unit = self._traverse(BEST_RESPONSE if best_response else EVALUATE, player, start, 0)
         board, first = (0, 0) if start is None else (start.board, start.node)
@@ -225,7 +231,7 @@ class CpuBoardEngine(BoardEngine):
         return np.array([self._read_values(player, board, node, 0) for node in nodes]) * unit
 
     def expected_value(self, player: int, *, respond: bool = False, thread: int = 0) -> float:
-        """Return the expected value of a player at the root, in chips."""
+        """Return the expected value of a player at the root, in chips; `thread`: index of the vectors to use."""
         unit = self._traverse(BEST_RESPONSE if respond else EVALUATE, player, None, thread)
         return self.root.expected_value(player, self._read_values(player, 0, 0, thread) * unit, respond=respond)
 
@@ -243,7 +249,7 @@ class CpuBoardEngine(BoardEngine):
         return values
 
     def _traverse(self, mode: int, me: int, start: SubtreeStart | None, thread: int) -> float:
-        """Compute the values of one player on the first street, or from a node on, and return their unit in chips."""
+        """Compute one player's values in the workspace, from the root or `start` on; return their unit in chips."""
         self._root_reach, unit = self.root.normalized_reach(1 - me)
         if start is not None:
             subtree, unit = self._set_start_reach(start, (me,), thread)
@@ -253,9 +259,9 @@ class CpuBoardEngine(BoardEngine):
         return unit / self.scale
 
     def _set_start_reach(self, start: SubtreeStart, players: tuple[int, ...], thread: int) -> tuple[Array, float]:
-        """Write the reach at the start of a subtree.
+        """Write both players' reach at the start of a subtree, divided by its maximum, to the vectors of `players`.
 
-        Returns the subtree for the kernel, and the unit of the opponent's reach.
+        Returns the subtree for the kernel (board, street, node), and the maximum that divided the opponent's reach.
         """
         tree, largest = self.tree, 1.0
         for me in players:
@@ -290,12 +296,12 @@ def trees_of_one_shape(
 
 
 def shape_for_game(game: BoardGame, hands: int) -> BettingShape:
-    """Return the shape of a game's betting for a number of hands."""
+    """Return the shape of a game's betting for boards with at most `hands` hands of a player."""
     return make_shape(game.betting, len(game.deals) + 1, hands)
 
 
 class CpuBatchEngine:
-    """An engine for each of some trees of one shape (`trees_of_one_shape`), with shared threads and workspace."""
+    """Engines for trees of one shape (`trees_of_one_shape`), one for each tree, with shared threads and workspace."""
 
     def __init__(self, trees: Sequence[BoardTree], form: TableFormat, **options: Unpack[EngineOptions]) -> None:
         if not trees or any(tree.shape is not trees[0].shape for tree in trees):
@@ -310,9 +316,9 @@ class CpuBatchEngine:
         self.engines = [CpuBoardEngine(tree, form, workspace=workspace, **options) for tree in trees]
 
     def map_engines(self, task: Callable[[CpuBoardEngine, int], T], indices: Sequence[int] | None = None) -> list[T]:
-        """Run a task for all engines, or for some, on all threads.
+        """Run a task for all engines, or for those with some indices, on all threads; return its results in this order.
 
-        The task receives the engine and the thread, whose vectors it may use.
+        The task receives the engine and the index of the thread, whose vectors it may use.
         """
         selected = range(len(self.engines)) if indices is None else indices
         results: list[T | None] = [None] * len(selected)
@@ -326,13 +332,13 @@ class CpuBatchEngine:
         return results  # type: ignore[return-value]
 
     def iterate(self, steps: Array, indices: Sequence[int] | None = None) -> None:
-        """Run the same iterations in all subgames, or in some."""
+        """Run the same iterations in all subgames, or in some; `steps` as in `BoardEngine.iterate`."""
         self.map_engines(lambda engine, thread: engine.iterate(steps, thread=thread), indices)
 
     def expected_values(
         self, player: int, *, respond: bool = False, indices: Sequence[int] | None = None
     ) -> list[float]:
-        """Return the expected value of a player in each subgame, in chips."""
+        """Return the expected value of a player in each subgame, in chips; with `respond`, of its best response."""
         return self.map_engines(
             lambda engine, thread: engine.expected_value(player, respond=respond, thread=thread), indices
         )

@@ -2,8 +2,8 @@
 
 A traversal updates the regret of each row with the gain of its hand. With a card abstraction, the regret of a bucket
 changes by the joint gain of its hands. The rows of a bucket have the same regret before, and the schedule's factors are
-equal for all, so the new regret of the bucket is the mean of its rows. The floor is applied after the mean. Averages are
-sums, so their mean may be taken at any time. So the traversal stays unchanged, and rows of a bucket are averaged
+equal for all, so the new regret of the bucket is the mean of its rows. The floor is applied after the mean. Averages
+are sums, so their mean may be taken at any time. So the traversal stays unchanged, and rows of a bucket are averaged
 between two traversals.
 """
 
@@ -39,7 +39,10 @@ class TiedRows:
     def average_rows(
         self, workspace: EngineWorkspace, table: Array, player: int, floor: float = -np.inf, rounding_step: int = 0
     ) -> None:
-        """Replace the entries of rows that share a bucket by their mean, not below the floor."""
+        """Replace the entries of a player's rows that share a bucket by their weighted mean, not below `floor`.
+
+        `rounding_step`: iteration, which determines the dithered rounding of 16-bit tables.
+        """
         for s in self._streets[player]:
             counter = np.zeros(1, np.int64)
 
@@ -74,7 +77,7 @@ def row_buckets(tree: BoardTree, cards: CardAbstraction, street: int, player: in
 
 
 def _bucket_shares(tree: BoardTree, cards: CardAbstraction, street: int, player: int) -> tuple[Array, Array]:
-    """Return the bucket of each row on the boards of a street, and its share of the bucket.
+    """Return the bucket of each row on the boards of a street, and the row's share of the deals in its bucket.
 
     int32, float64 [rows of all boards]
     """
@@ -89,7 +92,7 @@ def _bucket_shares(tree: BoardTree, cards: CardAbstraction, street: int, player:
 
 
 def _deal_count(tree: BoardTree, board: int) -> int:
-    """Return the number of deals that a board represents."""
+    """Return the number of deals, from the root on, that a board represents by suit symmetry."""
     count = 1
     while board > 0:
         count *= int(tree.boards.member[board + 1] - tree.boards.member[board])

@@ -30,7 +30,7 @@ def aligned_zeros(count: int, dtype: Any) -> Array:
 
 
 def payoff_scale(betting: BettingTree) -> float:
-    """Return the internal scale of payoffs.
+    """Return the factor from chips to internal payoffs.
 
     It keeps regrets of many iterations below two, the limit of 16-bit tables.
     """
@@ -38,7 +38,7 @@ def payoff_scale(betting: BettingTree) -> float:
 
 
 class EngineWorkspace:
-    """Memory for traversals of a tree on some threads. Payoffs are stored here, multiplied by `scale`."""
+    """Scratch memory for traversals of a tree on some threads, and the tree's payoffs multiplied by `scale`."""
 
     def __init__(self, tree: BoardTree, dtype: Any, threads: int = 1) -> None:
         check_threads(threads)
@@ -54,7 +54,7 @@ class EngineWorkspace:
         return [(self._allocate_vectors(0), self._allocate_vectors(1)) for _ in range(self.threads)]
 
     def team_memory(self, root_thread: int) -> kernels.TeamMemory:
-        """Return the memory that threads share with the thread at the root."""
+        """Return the memory that a team shares; thread `root_thread` traverses the first street."""
         if root_thread not in self._team_memory:
             f = self.tree.forest
             deals = int(f.deal_at[f.batch_at[2]] - f.deal_at[f.batch_at[1]]) if self.tree.streets > 1 else 0

@@ -38,7 +38,7 @@ DEVICE_GADGET_TABLES = ("regret", "average", "prediction", "opp_regret", "opp_pr
 
 
 class CudaRootStates:
-    """Gadgets of many games on a GPU, with a copy on the processor. Iterations update the device, `download` the copy."""
+    """Gadgets of many games on a GPU, with a copy on the processor that `download` updates after iterations."""
 
     def __init__(self, roots: Sequence[RootState]) -> None:
         self.roots = roots
@@ -64,7 +64,7 @@ class CudaRootStates:
         self.arrays: Any = CudaGadgets(**{name: cuda.to_device(x) for name, x in constants.items()}, **tables)
 
     def _flatten(self, name: str) -> Array:
-        """Return one table of all games as a flat array."""
+        """Return one gadget table of all games, from the copy on the processor, as a flat array."""
         numbers = np.zeros(max(2 * int(self._at[-1]), 1))
         for g, root in enumerate(self.roots):
             own = getattr(root.state, name).ravel()
@@ -94,7 +94,7 @@ class CudaRootStates:
 
 
 def _concatenate(parts: Sequence[Array], dtype: Any) -> Array:
-    """Concatenate arrays; an empty result gets one element."""
+    """Concatenate arrays; an empty result gets one element, so that it has memory on the device."""
     joined = np.concatenate(parts).astype(dtype)
     return joined if len(joined) else np.zeros(1, dtype)
 
@@ -107,8 +107,8 @@ SIMULATED_THREADS = 3  # threads of a block in the simulator, where each one is 
 class CudaBatchEngine:
     """Engine for trees with one number of streets, in parallel on a device.
 
-    The results of a tree do not depend on the number of resident blocks. They depend on the other trees only if there are
-    several streets, and only by rounding: the total work determines how many boards are summed together.
+    The results of a tree do not depend on the number of resident blocks. They depend on the other trees only if there
+    are several streets, and only by rounding: the total work determines how many boards are summed together.
     """
 
     def __init__(
@@ -166,7 +166,10 @@ class CudaBatchEngine:
     # --- memory -----------------------------------------------------------------------------
 
     def _allocate(self, size: int, apart: bool, trainable: bool) -> CudaBoardTables:
-        """Allocate the tables; those that are not trainable have averages only."""
+        """Allocate tables of `size` entries; without `trainable` only averages.
+
+        `apart`: with copies that the opponent plays from, for simultaneous updates.
+        """
         form, trained = self.form, size if trainable else 0
         regret, average = _zeros(trained, form.regret), _zeros(size, form.average)
         prediction = _zeros(trained if self.predictive else 0, form.regret)
@@ -210,7 +213,7 @@ class CudaBatchEngine:
     # --- traversals -------------------------------------------------------------------------
 
     def _set_root_reach(self, dealt: Sequence[tuple[Array, Array]]) -> None:
-        """Set the reach at the roots."""
+        """Set the reach at the roots: one for a player's own, and `dealt`, by game and seat, for opponents' values."""
         stride, games = self.layout.stride, len(self.trees)
         own, opp = (np.zeros((games, 2, stride), self.form.compute) for _ in range(2))
         for g, ranges in enumerate(dealt):
@@ -258,7 +261,7 @@ class CudaBatchEngine:
             self._launch(ZERO_STEP[:0], mode, (0, 2))
 
     def iterate(self, steps: Array, indices: Sequence[int] | None = None) -> None:
-        """Run the same iterations in all games, or in some."""
+        """Run the same iterations in all games, or in some; `steps` as in `BoardEngine.iterate`."""
         self._select_games(indices)
         self._evaluated = None
         simultaneous = self.tables.opp_regret is not self.tables.regret
@@ -293,7 +296,10 @@ class CudaBatchEngine:
         ]
 
     def _evaluate(self, player: int, respond: bool, among: Sequence[int] | None) -> tuple[list[int], Array]:
-        """Return the selected games and their results."""
+        """Evaluate average strategies, or best responses to them, in games `among`; return the games and their values.
+
+        The traversal is skipped if its results are still on the device.
+        """
         self._select_games(among)
         self.gadgets.download()
         mode, evaluation = BEST_RESPONSE if respond else EVALUATE, (respond, self._selected_games)
@@ -310,7 +316,10 @@ class CudaBatchEngine:
     def expected_values(
         self, player: int, *, respond: bool = False, indices: Sequence[int] | None = None
     ) -> list[float]:
-        """Return the expected value of a player in each game, or in some, in chips."""
+        """Return the expected value of a player in some games, in chips; with `respond`, of its best responses.
+
+        `indices`: games; all by default.
+        """
         if self.gadgets.has_gadgets:
             selected = range(len(self.trees)) if indices is None else indices
             values = self.values(player, respond=respond, indices=indices)
@@ -324,7 +333,7 @@ class CudaBatchEngine:
 
     @cached_property
     def _chip_weights(self) -> Array:
-        """Factors from results of the device to expected chips, for games without gadgets. float64 [2, games, stride]"""
+        """Factors from device results to expected values in chips, without gadgets. float64 [2, games, stride]"""
         weights = np.zeros((2, len(self.trees), self.layout.stride))
         for g, (tree, root) in enumerate(zip(self.trees, self.roots, strict=True)):
             for p in (0, 1):
@@ -408,7 +417,7 @@ class CudaBoardEngine(BoardEngine):
         return self._cpu_copy
 
     def _values_at(self, player: int, start: SubtreeStart | None, *, respond: bool) -> Array:
-        """Return the values at a node and after each action there, below the root by the processor."""
+        """Return the values at a node and after each action there, computed on the processor if below the root."""
         if start is not None:
             return self._cpu_engine._values_at(player, start, respond=respond)
         return self.batch.values(player, respond=respond)[0]

@@ -25,8 +25,8 @@ from riverboat.engines.tables import TableFormat
 cuda: Any = intrinsics.cuda
 SIMULATED: bool = intrinsics.SIMULATED
 MAX_SHARED_MEMORY = 232_448  # most bytes of shared memory for a block
-SM_SHARED_MEMORY, BLOCK_RESERVED_MEMORY = 233_472, 1024  # of a multiprocessor; what each block reserves of it
-SM_PARTITIONS, PARTITION_REGISTERS, WARP_SIZE = 4, 16_384, 32  # of a multiprocessor; of a partition; threads of a warp
+SM_SHARED_MEMORY, BLOCK_RESERVED_MEMORY = 233_472, 1024  # bytes of a multiprocessor; bytes reserved by each block
+SM_PARTITIONS, PARTITION_REGISTERS, WARP_SIZE = 4, 16_384, 32  # in a multiprocessor; in a partition; threads
 DYNAMIC_MEMORY_ATTRIBUTE = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 # Modules of functions that run on a device.
 KERNEL_MODULES = {f"{kernels.__package__}.{name}" for name in ("board", "external", "node", "public_chance", "root")}
@@ -67,7 +67,8 @@ def compile_traversal(form: TableFormat, **constants: int) -> Any:
 def threads_per_block(stride: int, memory: int, one_street: bool) -> int:
     """Return the threads of a block that give the most active threads on a multiprocessor.
 
-    Three blocks are better than one or two with as many threads in total: while one waits for its threads, others continue.
+    Three blocks are better than one or two with as many threads in total: while one waits for its threads, others
+    continue. `stride`: numbers of a vector; `memory`: bytes of shared memory of a block.
     """
     warps = SM_PARTITIONS * (PARTITION_REGISTERS // (WARP_SIZE * _max_registers(one_street)))
 
@@ -81,7 +82,7 @@ def threads_per_block(stride: int, memory: int, one_street: bool) -> int:
 
 
 def _max_registers(one_street: bool) -> int:
-    """Return the registers of a thread: fewer spill to memory, more leave fewer threads."""
+    """Return the most registers of a thread: with fewer they spill to memory, with more fewer threads are active."""
     return 96 if one_street else 128
 
 
@@ -104,7 +105,7 @@ def prepare_kernel(kernel: Any, arguments: tuple[Any, ...]) -> None:
 
 
 def bind_globals(function: Any, names: dict[str, Any]) -> FunctionType:
-    """Return a function with the same code and other globals."""
+    """Return a function with the same code and `names` as its globals."""
     return FunctionType(function.__code__, names, function.__name__)
 
 

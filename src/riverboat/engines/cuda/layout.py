@@ -33,7 +33,7 @@ ITEMS_PER_BLOCK = 8  # work items for each block at least, because their lengths
 
 
 class CudaLayout(NamedTuple):
-    """All arrays, in the processor's memory."""
+    """Arrays of all games for the device, in the processor's memory, and their sizes."""
 
     program: CudaProgram
     boards: CudaBoards
@@ -50,7 +50,10 @@ class CudaLayout(NamedTuple):
     locked: Array  # float [numbers]
 
     def shared_memory(self, itemsize: int) -> tuple[int, int, int]:
-        """Return the sizes of shared memory: before the running sums, before the slots, and in total."""
+        """Return sizes of a block's shared memory, in numbers of `itemsize` bytes.
+
+        They are the offset of the running sums, the offset of the slots, and the total.
+        """
         ups = 2 * self.stride if self.streets > 1 else 0
         shorts = OP_WINDOW_SHORTS + 10 * self.stride + 3 * self.hands + 53 + 2 * MAX_PAID_TERMINALS + ups
         sums = -(-2 * shorts // (PAID_VECTORS * itemsize)) * PAID_VECTORS
@@ -60,7 +63,7 @@ class CudaLayout(NamedTuple):
 
 
 def make_layout(trees: Sequence[BoardTree], work: str, blocks: int, stakes: float = 0.0) -> CudaLayout:
-    """Lay out trees for a device with this many resident blocks."""
+    """Lay out trees for a device with about `blocks` resident blocks; `work`: number type of computations."""
     if not trees:
         raise InputError("no games for the device")
     streets = trees[0].streets
@@ -70,7 +73,7 @@ def make_layout(trees: Sequence[BoardTree], work: str, blocks: int, stakes: floa
     programs = ProgramBuilder(work, stakes)
     num_groups = _num_root_groups(trees, blocks)
     betting_programs: dict[int, BettingPrograms] = {}
-    offsets: dict[int, int] = {}  # of the nodes of each shape
+    offsets: dict[int, int] = {}  # offset of the nodes of each shape
     for key, shape in shapes.items():
         offsets[key] = sum(len(shapes[other].forest.actor) for other in offsets)
         betting_programs[key] = _compile_betting(programs, shape, streets, offsets[key], num_groups)
@@ -89,7 +92,7 @@ def make_layout(trees: Sequence[BoardTree], work: str, blocks: int, stakes: floa
 
 
 class BettingPrograms(NamedTuple):
-    """Programs of a shape."""
+    """Programs of one betting shape, for all streets and both players."""
 
     inner: list[list[tuple[OpSpan, OpSpan]]]  # [street][root], for each player
     size: list[int]  # slots of a board, for each earlier street
@@ -109,7 +112,10 @@ def _street_roots(shape: BettingShape, street: int) -> list[int]:
 def _compile_betting(
     programs: ProgramBuilder, shape: BettingShape, streets: int, offset: int, groups: int
 ) -> BettingPrograms:
-    """Compile the programs of all streets of a shape."""
+    """Compile the programs of all streets of a shape.
+
+    `offset`: number of its first node among the nodes of all shapes; `groups`: number of groups of last-street roots.
+    """
     betting = BettingPrograms([], [], [], [], [], 0)
     sources: tuple[list[NodeSlots] | None, list[NodeSlots] | None] = (None, None)
     for s in range(streets - 1):
@@ -136,7 +142,7 @@ def _compile_betting(
 
 
 def _group_roots(roots: list[tuple[int, int]], end: Array, count: int) -> list[list[tuple[int, int]]]:
-    """Split roots into groups of about the same size."""
+    """Split roots (index, node) into about `count` groups with about the same number of nodes below them."""
     sizes = np.cumsum([int(end[n]) - n for _, n in roots])
     groups_so_far = [roots[0:0]]
     for root, cumulative in zip(roots, sizes, strict=True):
@@ -203,7 +209,7 @@ def _card_list_starts(trees: Sequence[BoardTree]) -> Array:
 def _concatenate_locks(
     trees: Sequence[BoardTree], offsets: dict[int, int], boards: CudaBoards, work: str
 ) -> tuple[CudaBoards, Array, Array]:
-    """Concatenate the locks of all games: the number for each board, the nodes, and their strategies."""
+    """Concatenate the locks of all games; return boards with `lock_at`, and `lock` and `locked` of the tables."""
     index: list[tuple[int, int]] = []
     counts = np.zeros(len(boards.game), np.int32)
     strategies: list[Array] = []
@@ -273,13 +279,13 @@ def _make_work_items(
 
 
 def _concatenate_items(items: list[list[tuple[int, ...]]]) -> tuple[Array, Array]:
-    """Return the first item of each street, and the numbers of all items."""
+    """Return the first item of each street, and all items as one flat array."""
     starts = np.cumsum([0, *map(len, items)]).astype(np.int32)
     return starts, np.array([item for some in items for item in some], np.int32).ravel()
 
 
 def select_games(items: CudaWorkItems, game: Array, some: Sequence[int]) -> CudaWorkItems:
-    """Return the work items of some games. `game`: the game of each board"""
+    """Return the work items of the games `some`. `game`: game of each board"""
     chosen = np.isin(game, some)
 
     def select(pieces: Array, starts: Array, width: int) -> tuple[Array, Array]:
@@ -295,7 +301,7 @@ def select_games(items: CudaWorkItems, game: Array, some: Sequence[int]) -> Cuda
 
 
 def _num_root_groups(trees: Sequence[BoardTree], blocks: int) -> int:
-    """Return the number of root groups on the last street: enough for several work items per block if boards are few."""
+    """Return the number of root groups on the last street: few boards need more, for several work items a block."""
     if trees[0].streets == 1:
         return 1
     boards = sum(int(tree.street_start[-1] - tree.street_start[-2]) for tree in trees)

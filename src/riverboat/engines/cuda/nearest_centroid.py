@@ -36,7 +36,10 @@ class NearestCentroidFinder:
         self.labels, self.lower = (cuda.device_array(len(points), kind) for kind in (np.int32, np.float32))
 
     def __call__(self, rows: Array, labels: Array, lower: Array) -> None:
-        """Write the index of the nearest row for each point, and the distance of the second nearest."""
+        """Write the index of the nearest centroid of each point to `labels`, and the second distance to `lower`.
+
+        `rows`: centroids; `lower` is the distance of the second nearest one.
+        """
         kernel, count = _compile_kernel(rows.shape[1], self.emd), len(labels)
         centres = cuda.to_device(np.ascontiguousarray(rows))
         kernel[-(-count // THREADS), THREADS](self.points, centres, self.labels, self.lower)

@@ -1,18 +1,19 @@
 """Programs of a thread block on a board of a street: lists of small operations, computed in advance.
 
-Vectors are stored in slots. At a decision each action gets a slot. It holds the actor's reach; after everything below the
-action is done, the player's values replace it. Terminals wait until their values are needed, so that several are evaluated
-together; values of the opponent's terminals are summed in one slot. On the last street slots are reused as soon as they are
-free. On earlier streets the pass up comes later, so all slots of a board are kept. Roots of the last street with little
-betting are grouped, in as many slots as the largest root needs, so that their terminals are evaluated together.
+Vectors are stored in slots. At a decision each action gets a slot. It holds the actor's reach; after everything below
+the action is done, the player's values replace it. Terminals wait until their values are needed, so that several are
+evaluated together; values of the opponent's terminals are summed in one slot. On the last street slots are reused as
+soon as they are free. On earlier streets the pass up comes later, so all slots of a board are kept. Roots of the last
+street with little betting are grouped, in as many slots as the largest root needs, so that their terminals are
+evaluated together.
 
 An operation is eight numbers. The first is its kind (`riverboat.engines.cuda._kernels.node`):
 
-    OP_ROOT_REACH     for two roots: slot of own reach, followed by the opponent's; their source slots on the parent board
+    OP_ROOT_REACH     for two roots: slot of own reach, followed by the opponent's; source slots on the parent board
     OP_OWN_DOWN       slot of the reach, first slot of the children, actions, row of the tables, node
     OP_OPPONENT_DOWN  the same for the opponent
-    OP_TERMINALS      first terminal, count, end of each vector's terminals, slots of four vectors of the opponent's reach
-    OP_OWN_UP         slot of the value, first slot of the children, actions, row of the tables, node, first action weight
+    OP_TERMINALS      first terminal, count, end of each vector's terminals, slots of four opponent's reach vectors
+    OP_OWN_UP         slot of the value, first slot of the children, actions, row of the tables, node, first weight
     OP_OPPONENT_UP    slot of the value, number of addends, first in `CudaProgram.addend`, slots of the first four
     OP_ROOT_VALUES    for three roots: slot of the value, index of the root, for the parent board
     OP_REPORT         slot, index in the result
@@ -48,7 +49,7 @@ OP_REPORT = OP_ROOT_VALUES + 1
 
 
 class NodeSlots(NamedTuple):
-    """Slots at a node: own reach, opponent's reach, and own value."""
+    """Slots of the vectors at a node: the player's reach, the opponent's reach, and the player's values."""
 
     own: int
     opp: int
@@ -64,10 +65,10 @@ class OpSpan(NamedTuple):
 
 
 class PendingTerminal(NamedTuple):
-    """A terminal that is not evaluated yet."""
+    """Terminal that a program has reached and not evaluated yet."""
 
     vector: int  # slot of the opponent's reach
-    out: int
+    out: int  # slot of the value
     node: int
     owner: int  # decision that needs the value
 
@@ -98,7 +99,7 @@ class ProgramBuilder:
         )
 
     def emit(self, *numbers: int) -> None:
-        """Append an operation."""
+        """Append an operation: its kind and arguments, padded with zeros."""
         self.ops.append((*numbers, *[0] * (OP_WIDTH - len(numbers))))
 
 
@@ -117,7 +118,10 @@ class StreetProgramBuilder:
     # --- roots ------------------------------------------------------------------------------
 
     def compile_inner_root(self, root: int, source: NodeSlots | None) -> tuple[OpSpan, NodeSlots]:
-        """Compile a root of a street before the last: the operations down, those up, and its slots."""
+        """Compile a root of a street before the last: the operations of both passes. Return their span and its slots.
+
+        `source`: slots of the exit on the parent board that leads to the root; None on the first street.
+        """
         emit, ops = self.programs.emit, self.programs.ops
         first = len(ops)
         (slots,) = self._emit_root_reach([source])
@@ -132,7 +136,10 @@ class StreetProgramBuilder:
         return OpSpan(first, middle, len(ops)), slots
 
     def compile_last_roots(self, roots: list[tuple[int, int]], sources: list[NodeSlots] | None) -> OpSpan:
-        """Compile roots of the last street, with their indices: down and up."""
+        """Compile roots (index, node) of the last street: the operations of both passes.
+
+        `sources`: slots of the exits on the parent board, by index; None if there is one street.
+        """
         first = len(self.programs.ops)
         for group in self._group_roots(roots):
             self.top = 0
@@ -166,7 +173,7 @@ class StreetProgramBuilder:
         return groups
 
     def _run_generators(self, generators: list[OpGenerator]) -> None:
-        """Run generators in parallel. Terminals are evaluated when all of them wait, and at the end."""
+        """Advance the generators of several roots in turn; evaluate terminals when all of them wait, and at the end."""
         while generators:
             needed = {generator: owner for generator in generators if (owner := next(generator, None)) is not None}
             if needed:
@@ -176,7 +183,7 @@ class StreetProgramBuilder:
             self._emit_terminals({self.pending[0].owner})
 
     def _emit_grouped(self, kind: int, many: int, numbers: Sequence[tuple[int, ...]]) -> None:
-        """Emit operations for `many` roots at a time, which share one memory latency; missing roots repeat the first."""
+        """Emit operations for `many` roots each, which share one memory latency; missing roots repeat the first."""
         for k in range(0, len(numbers), many):
             group = [*numbers[k : k + many], *[numbers[k]] * many][:many]
             self.programs.emit(kind, *(x for each in group for x in each))
@@ -271,7 +278,7 @@ class StreetProgramBuilder:
         return free
 
     def _emit_terminals(self, owners: set[int]) -> None:
-        """Evaluate the terminals that some decisions need, and further ones if there is room."""
+        """Emit the evaluation of pending terminals that some decisions need, and of further ones if there is room."""
         order = sorted(self.pending, key=lambda w: w.owner not in owners)
         vectors = list(dict.fromkeys(w.vector for w in order))[:PAID_VECTORS]
         order = [w for w in order if w.vector in vectors][:MAX_PAID_TERMINALS]

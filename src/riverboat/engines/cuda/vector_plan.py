@@ -1,13 +1,13 @@
 """Layout of a betting tree for public chance sampling on a GPU: sequence form, street by street.
 
 An *entry* is the first decision of a street. Its subtree on the street is small, and many entries have the same betting
-with other payoffs: they form a group. The data of a group are interleaved, entry by entry (*lanes*), so that neighbouring
-threads read neighbouring memory.
+with other payoffs: they form a group. The data of a group are interleaved, entry by entry (*lanes*), so that
+neighbouring threads read neighbouring memory.
 
-A *unit* is an entry for one seat. It has sequences of that seat's own actions on the street, the first of them empty, and
-decisions, each after a sequence. A *column* is a sequence that leads to some terminal of the street: the opponent's reach
-there depends on it alone. An *end* multiplies a column of the other seat by a payoff, or takes the value of an entry of
-the next street.
+A *unit* is an entry for one seat. It has sequences of that seat's own actions on the street, the first of them empty,
+and decisions, each after a sequence. A *column* is a sequence that leads to some terminal of the street: the opponent's
+reach there depends on it alone. An *end* multiplies a column of the other seat by a payoff, or takes the value of an
+entry of the next street.
 """
 
 from __future__ import annotations
@@ -75,12 +75,12 @@ class _StreetBetting(NamedTuple):
 
 
 def vector_plan(tree: ActionTree, pair: Array, live: Array) -> VectorPlan:
-    """Lay out a betting tree.
+    """Lay out a betting tree for public chance sampling on a GPU.
 
     `pair`: probability of a pair of hands on each street, `live`: hands that its boards do not block.
     """
     shapes, entries = _shapes(tree), _entries(tree)
-    unit_of = np.full((len(tree), 2), NONE, np.int64)  # by entry and seat
+    unit_of = np.full((len(tree), 2), NONE, np.int64)  # unit of each entry and seat
     groups: list[list[tuple[_StreetBetting, Array]]] = []
     for nodes in entries:
         same_shape = defaultdict(list)
@@ -111,7 +111,7 @@ def vector_plan(tree: ActionTree, pair: Array, live: Array) -> VectorPlan:
 
 
 def _entries(tree: ActionTree) -> list[Array]:
-    """Return the first decisions of each street."""
+    """Return the entries of each street: the nodes of the first decisions on it."""
     parent_street = np.where(tree.parent >= 0, tree.street[np.maximum(tree.parent, 0)], NONE)
     is_entry = (tree.actor >= 0) & (parent_street < tree.street)
     return [np.flatnonzero(is_entry & (tree.street == s)) for s in range(tree.rules.rounds)]
@@ -145,7 +145,7 @@ def _preorder(tree: ActionTree, entry: int) -> list[int]:
 
 
 def _street_betting(tree: ActionTree, entry: int) -> _StreetBetting:
-    """Return the betting after an entry on its street."""
+    """Return both seats' decisions and sequences, and the ends, in the betting after an entry on its street."""
     position = {node: k for k, node in enumerate(_preorder(tree, entry))}
     decisions: tuple[list[tuple[int, int, int, int]], ...] = ([], [])
     ends, count, sequences_of = [], [1, 1], {entry: (0, 0)}
@@ -178,7 +178,7 @@ class _StreetPlanBuilder:
         self.parts[name].append(np.asarray(numbers).astype(kind).ravel())
 
     def add(self, betting: _StreetBetting, nodes: Array) -> None:
-        """Add a group: nodes [lanes, positions]."""
+        """Add a group of entries with the same betting. `nodes`: tree nodes, int64 [lanes, positions]"""
         lanes, width = np.arange(len(nodes)), len(nodes)
         unit = [self.first["unit"] + seat * width for seat in range(2)]
         sequence = [self.first["sequence"], self.first["sequence"] + betting.sequences[0] * width]
@@ -215,7 +215,7 @@ class _StreetPlanBuilder:
         return slot
 
     def _decisions(self, betting: _StreetBetting, nodes: Array, seat: int) -> None:
-        """Add the decisions of a seat."""
+        """Add the decisions of a seat in a group."""
         decisions = betting.decisions[seat]
         self._append("decision", [self.first["decision"]])
         self._append("cells", [self.first["cells"]])
@@ -228,7 +228,7 @@ class _StreetPlanBuilder:
         self.first["cells"] += len(decisions) * len(nodes)
 
     def _ends(self, betting: _StreetBetting, nodes: Array, seat: int, slot: dict[tuple[int, bool], int]) -> None:
-        """Add the ends of a seat."""
+        """Add the ends of a seat's sequences in a group. `slot`: slots of the other seat's columns, from `_columns`"""
         tree, lanes, last = self.tree, np.arange(len(nodes)), len(self.hands) - 1
         self._append("turn", [self.first["turn"]])
         self._append("lane_end", [self.first["lane_end"]])

@@ -32,7 +32,7 @@ from riverboat.strategies.blueprint import Blueprint
 
 THREADS = 3 if SIMULATED else 128
 SHOWDOWN_BLOCK_BYTES = 27_136  # shared memory of a showdown block: eight blocks fill one multiprocessor
-MEMORY_FRACTION = 0.6  # of the free memory, for the boards of the last street
+MEMORY_FRACTION = 0.6  # share of the free memory for the boards of the last street
 MAX_BYTES = 1 << 20 if SIMULATED else 24 << 30
 MAX_REGISTERS = 64
 
@@ -47,9 +47,9 @@ class _DeviceStreet(NamedTuple):
     """Data of a street between the first and the last, on the device."""
 
     table: Any  # the opponent's strategy
-    own_table: Any
-    folds: Any
-    street_ends: Any
+    own_table: Any  # strategy of players with FOLLOW_STRATEGY
+    folds: Any  # items of its folds
+    street_ends: Any  # items of its street ends
     entry_items: Any  # items that street ends of the previous street lead to
     reach: Any
     value: Any
@@ -72,7 +72,7 @@ class DealWorkspace:
 
 @cache
 def compile_response_kernels(dtype: Any) -> SimpleNamespace:
-    """Compile all kernels for a precision of the last street."""
+    """Compile all CUDA kernels of best responses for a precision of the last street."""
     kind = np.dtype(dtype)
     names = {**vars(device_kernels), "real": np.float32 if kind == np.float32 else np.float64}
     names.update(KIND=from_dtype(kind), DOUBLE=from_dtype(np.dtype(np.float64)))
@@ -81,7 +81,7 @@ def compile_response_kernels(dtype: Any) -> SimpleNamespace:
 
 
 class DeviceResponseTraversal(ResponseTraversal):
-    """`ResponseTraversal` on a device. CPU threads deal; one at a time uses the device."""
+    """`ResponseTraversal` that evaluates boards on a GPU: CPU threads deal boards, one at a time uses the GPU."""
 
     def __init__(self, strategy: Blueprint, plan: ResponsePlan) -> None:
         reason = cuda_unavailable_reason()
@@ -221,7 +221,10 @@ class DeviceResponseTraversal(ResponseTraversal):
         return self._fetch(gained, street_ends, lanes)
 
     def _fetch(self, gained: Any, street_ends: Any, lanes: int) -> Array:
-        """Copy the values at the ends of the first street to the CPU, in their order."""
+        """Copy the values at the ends of the first street to the CPU, in their order. float64 [ends, hands]
+
+        `gained` is interleaved by lane; entries of `street_ends` below 0 are unused lanes.
+        """
         items = street_ends if isinstance(street_ends, np.ndarray) else street_ends.copy_to_host()
         raw = gained[: len(items) * self.hands].copy_to_host().reshape(-1, self.hands, lanes)
         by_item = raw.transpose(0, 2, 1).reshape(len(items), self.hands)
@@ -282,7 +285,7 @@ def _grid(count: int, others: int = 1) -> tuple[Any, int]:
 
 
 def _hand_of_cards(cards: kernels.ResponseCards) -> Array:
-    """Return the hand of each pair of cards; -1: none. int16 [NUM_CARDS · NUM_CARDS]"""
+    """Return the index of the hand of each pair of cards; -1: none. int16 [NUM_CARDS · NUM_CARDS]"""
     pairs = np.full((NUM_CARDS, NUM_CARDS), -1, np.int16)
     for h, (first, second) in enumerate(zip(cards.held.first, cards.held.second, strict=True)):
         pairs[first, second] = pairs[second, first] = h

@@ -149,7 +149,7 @@ class _PieceWorker:
         self.workspace = self.traversal.make_workspace()
 
     def evaluate_piece(self, number: int) -> _Piece:
-        """Evaluate one piece."""
+        """Return the number of a piece, its values at the ends of the first street, and its boards by street."""
         return number, *self.traversal.evaluate_piece(number, self.workspace)
 
 
@@ -201,7 +201,7 @@ class _PieceStore:
         return self.folder / f"piece-{number:03d}"
 
     def read(self) -> dict[int, tuple[Array, Array]]:
-        """Read the stored pieces."""
+        """Return the stored pieces by number: values at the ends of the first street, and boards visited by street."""
         pieces = {}
         for number in range(self.traversal.num_pieces):
             piece_folder = self._piece_folder(number)
@@ -218,7 +218,7 @@ class _PieceStore:
         return pieces
 
     def write(self, number: int, gained: Array, walked: Array) -> None:
-        """Store one piece."""
+        """Store one piece: its values at the ends of the first street, and the boards visited by street."""
         arrays = {"gained": gained, "walked": walked}
         facts = {"fingerprint": self.fingerprint, "pieces": self.traversal.num_pieces}
         artifacts.write(self._piece_folder(number), ARTIFACT_KIND, arrays, facts)
@@ -226,9 +226,9 @@ class _PieceStore:
 
 MAX_BYTES = 4 << 30
 LONG_SECONDS = 120.0  # seconds of one core: longer runs use float32 on the last street, and skip self-play
-# Measured nanoseconds per hand and board on one core. All streets: bucket and rank of the hand. Before the last street: each
-# action of the opponent and of the player, each fold and each end of a street. Last street: each batch of subtrees, each
-# sequence with a showdown, each other sequence, and each operation of the backup.
+# Measured nanoseconds per hand and board on one core. All streets: bucket and rank of the hand. Before the last street:
+# each action of the opponent and of the player, each fold and each end of a street. Last street: each batch of
+# subtrees, each sequence with a showdown, each other sequence, and each operation of the backup.
 _HAND_NS, _OPPONENT_NS, _OWN_NS, _FOLD_NS, _STREET_END_NS = 90.0, 2.0, 0.7, 2.0, 1.5
 _BATCH_NS, _SHOWDOWN_NS, _SEQUENCE_NS, _OP_NS = 3.0, 15.0, 10.0, 3.5
 _DEVICE_CORES = 100.0  # approximate speed of a GPU, in cores
@@ -263,7 +263,7 @@ class BlueprintQuality(Quality):
     """
 
     big_blind: int = 1
-    boards: int = 0  # visited, over all streets
+    boards: int = 0  # boards visited, over all streets
     seconds: float = 0.0
 
     @property
@@ -301,10 +301,10 @@ class BestResponseCost:
     (1, 3)
     """
 
-    boards: tuple[int, ...]  # by street, up to suit isomorphism
-    bytes: int  # of vectors, per thread
-    row_bytes: int  # of the weights of one bucket on the last street
-    seconds: float  # roughly, on one thread
+    boards: tuple[int, ...]  # boards by street, up to suit isomorphism
+    bytes: int  # bytes of vectors, per thread
+    row_bytes: int  # bytes of the weights of one bucket on the last street
+    seconds: float  # approximate time on one thread
 
     def seconds_on(self, device: str, threads: int) -> float:
         """Estimate the seconds on a number of threads, or on a GPU.
@@ -360,8 +360,8 @@ def quality(
 
     References
     ----------
-    .. [1] Johanson, Waugh, Bowling & Zinkevich, "Accelerating best response calculation in large extensive games", IJCAI
-       2011.
+    .. [1] Johanson, Waugh, Bowling & Zinkevich, "Accelerating best response calculation in large extensive games",
+       IJCAI 2011.
 
     Examples
     --------

@@ -42,6 +42,8 @@ from riverboat.strategies.blueprint import Blueprint
 
 # --- Responses by buckets, fitted on random boards ---
 
+# Both play the fitted table before the last street. On it, real responders take the best action of each hand, abstract
+# ones play the table too.
 REAL_RESPONDERS = tuple(ResponsePlayer(seat, kernels.FOLLOW_STRATEGY, kernels.MAXIMIZE) for seat in (0, 1))
 ABSTRACT_RESPONDERS = tuple(player._replace(last=kernels.FOLLOW_STRATEGY) for player in REAL_RESPONDERS)
 CHUNK_BOARDS = 32  # boards per unit of work of a thread
@@ -83,7 +85,7 @@ def draw_boards(rules: PokerRules, count: int, seed: int, stream: int) -> Array:
 
 @dataclass(frozen=True)
 class BoardSampling:
-    """How random boards are drawn and evaluated.
+    """Options for drawing random boards and evaluating them.
 
     Attributes
     ----------
@@ -110,6 +112,7 @@ class BoardSampling:
 
 
 DEFAULT_SAMPLING = BoardSampling()
+# (sums of a chunk, index of the board in the chunk, workspace, values at the ends of the first street)
 AddBoard: TypeAlias = Callable[[Array, int, kernels.ResponseWorkspace, Array], None]
 
 
@@ -118,8 +121,8 @@ def _sums_by_chunk(
 ) -> Iterator[tuple[int, Array]]:
     """Evaluate boards one by one, in chunks; yield the number of boards of each chunk and its sums, in order.
 
-    `add` gets the sums of the chunk (an array of `new_sums`), the index of a board in the chunk, the workspace after the
-    board's traversal, and the values at the ends of the first street.
+    `add` gets the sums of the chunk (an array of `new_sums`), the index of a board in the chunk, the workspace after
+    the board's traversal, and the values at the ends of the first street.
     """
     multiplicity, groups = np.array([traversal.cards.deals[1]]), np.ones(1, np.int64)
 
@@ -151,8 +154,8 @@ def fit_response(
     sampling
         Seed, threads, precision and callback.
     abstract
-        Whether it responds in the abstract game, by buckets on the last street too. Otherwise its table on the last street is
-        the strategy's, and the player takes the best action of every hand there.
+        Whether it responds in the abstract game, by buckets on the last street too. Otherwise its table on the last
+        street is the strategy's, and the player takes the best action of every hand there.
 
     Returns
     -------
@@ -188,7 +191,7 @@ def fit_response(
 
 
 class _StreetValues:
-    """Values at the ends of a street by bucket, summed over boards."""
+    """Values at the folds and street ends of a street by bucket of the responder's hand, summed over boards."""
 
     def __init__(self, traversal: ResponseTraversal, street: int, buckets: int) -> None:
         self.traversal, self.street, items = traversal, street, traversal.items
@@ -203,22 +206,23 @@ class _StreetValues:
         return np.zeros_like(self.sums)
 
     def add(self, sums: Array, _: int, workspace: kernels.ResponseWorkspace, gained: Array) -> None:
-        """Add the values on one board."""
+        """Add the values on one board to the sums of its chunk (see `AddBoard`)."""
         if self.street == 0:  # unlike folds, not yet weighted by the probability of a board
             workspace.value[self.street_ends] *= self.traversal.cards.chance[1]
         kernels.add_by_bucket(self.ends, self.traversal.items.reach, workspace, self.street, sums)
 
     def at_ends(self, seat: int) -> dict[int, Array]:
-        """Return the values of a seat at the nodes that end the street, by bucket."""
+        """Return the values of a seat by tree node (folds and street ends). float64 [buckets] each"""
         player, item = np.divmod(self.ends - self.traversal.items.at[self.street], len(self.nodes))
         return {int(self.nodes[item[k]]): self.sums[k] for k in np.flatnonzero(player == seat)}
 
 
 class _LastStreetValues:
-    """Values at the terminals of the last street by bucket, summed over boards; terminals are in SIMD lanes."""
+    """Values at the terminals of the last street by bucket of the responder's hand, summed over boards."""
 
     def __init__(self, traversal: ResponseTraversal, street: int, buckets: int) -> None:
         self.traversal, self.street = traversal, street
+        # rows of terminals, buckets, SIMD lanes
         self.shape = (len(traversal.plan.ends.seat), buckets, traversal.last.entry.shape[1])
         self.sums = np.zeros(self.shape)
 
@@ -227,11 +231,11 @@ class _LastStreetValues:
         return np.zeros(self.shape, self.traversal.last.pay.dtype)
 
     def add(self, sums: Array, _: int, workspace: kernels.ResponseWorkspace, gained: Array) -> None:
-        """Add the values on one board."""
+        """Add the values on one board to the sums of its chunk (see `AddBoard`)."""
         add_terminal_values(self.traversal.cards, self.traversal.last, workspace, sums.reshape(-1))
 
     def at_ends(self, seat: int) -> dict[int, Array]:
-        """Return the values of a seat at the terminals, by bucket."""
+        """Return the values of a seat by terminal node. float64 [buckets] each"""
         ends = self.traversal.plan.ends
         rows, lanes = np.nonzero((ends.seat == seat)[:, None] & (ends.node >= 0))
         return {int(ends.node[row, lane]): self.sums[row, :, lane] for row, lane in zip(rows, lanes, strict=True)}
@@ -240,7 +244,7 @@ class _LastStreetValues:
 def _write_best_actions(tree: ActionTree, street: int, seat: int, value: dict[int, Array], table: Array) -> None:
     """Write the best actions of a seat on a street to a table; buckets without samples keep theirs.
 
-    `value` has the values of the street's ends by node and bucket.
+    `value` has the values at the ends of the street, by node and bucket; those of its decisions are added.
     """
     decisions = np.flatnonzero((tree.actor >= 0) & (tree.street == street))
     for node in reversed(decisions.tolist()):  # children come after parents
@@ -256,7 +260,7 @@ def _write_best_actions(tree: ActionTree, street: int, seat: int, value: dict[in
 
 
 DEFAULT_BOARDS = 10_000
-DEFAULT_HANDS = 4_000_000  # to evaluate a response of the abstract game
+DEFAULT_HANDS = 4_000_000  # hands to evaluate a response of the abstract game
 
 
 @dataclass(frozen=True)
@@ -290,7 +294,7 @@ class LowerBound(Winnings):
 
     chips: ConfidenceInterval  # per hand, the mean of both seats; samples are boards
     by_seat: tuple[float, float]  # winnings of the response in each seat
-    boards: int  # on which the response was evaluated
+    boards: int  # boards on which the response was evaluated
     fitting_boards: int  # other boards, on which it was fitted
     seed: int
     big_blind: int
@@ -418,7 +422,10 @@ def abstract_lower_bound(
 def _board_sampling(
     strategy: Blueprint, boards: int, total: int, seed: int, threads: int, progress: PieceProgress | None
 ) -> BoardSampling:
-    """Check the sample size, threads and memory; return how a response is fitted and evaluated."""
+    """Check the sample size, threads and memory; return the options for fitting and evaluating a response.
+
+    `total` is the number of boards of both steps, for `progress`.
+    """
     check_threads(threads)
     rules = strategy.rules
     if boards < 2:
@@ -442,8 +449,8 @@ def evaluate_response(
 ) -> Array:
     """Return the winnings of a response in each seat on each board.
 
-    Before the last street the response plays its own table, on the last street the best action of every hand. Each board is
-    scaled to represent all of them, so the mean is the value in the game.
+    Before the last street the response plays its own table, on the last street the best action of every hand. Each
+    board is scaled to represent all of them, so the mean is the value in the game.
 
     Parameters
     ----------

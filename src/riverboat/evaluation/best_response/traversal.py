@@ -1,4 +1,4 @@
-"""Layout and traversal of best responses: betting as each player sees it, cards, workspaces, and pieces of all boards.
+"""Layout and traversal of best responses: betting, cards, scratch memory, and the evaluation of all boards in pieces.
 
 Johanson, Waugh, Bowling and Zinkevich (2011) traverse public states with vectors of hands. Here the streets before
 the last are lists of items (`build_items`), and the last street is a program over batches of equal subtrees
@@ -30,15 +30,15 @@ from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.games.holdem.rules import PokerRules
 from riverboat.strategies.blueprint import Blueprint
 
-Precision: TypeAlias = type[np.floating[Any]]  # of the last street: float32 or float64
+Precision: TypeAlias = type[np.floating[Any]]  # precision of the last street: float32 or float64
 
 
 class ResponsePlayer(NamedTuple):
-    """Player against the strategy: how it plays its own decisions before the last street, and on it."""
+    """Player to evaluate against the strategy: its seat, and how it decides before the last street and on it."""
 
     seat: int
     before: int  # MAXIMIZE: the best action of each hand; FOLLOW_STRATEGY: the probabilities of a table
-    last: int
+    last: int  # the same on the last street
 
 
 RESPONDERS = tuple(ResponsePlayer(seat, kernels.MAXIMIZE, kernels.MAXIMIZE) for seat in (0, 1))
@@ -49,7 +49,7 @@ SELF_PLAYER = ResponsePlayer(0, kernels.FOLLOW_STRATEGY, kernels.FOLLOW_STRATEGY
 
 
 def nodes_of_street(tree: ActionTree, street: int) -> Array:
-    """Return the nodes that a street evaluates.
+    """Return the tree nodes that the traversal evaluates on a street before the last. int64 [nodes]
 
     They are its own nodes, the first nodes of the next street (street ends), and showdowns of earlier all-ins, which
     wait for the complete board. A game of one street has only its root, as a street end.
@@ -62,7 +62,10 @@ def nodes_of_street(tree: ActionTree, street: int) -> Array:
 
 
 def build_items(tree: ActionTree, players: tuple[ResponsePlayer, ...]) -> tuple[kernels.BettingItems, list[Array]]:
-    """Lay out the streets before the last, and return for each player the items of the nodes of the last of them."""
+    """Lay out the betting before the last street as items: the nodes of each street, once for each player.
+
+    Also returns, for each player, the item of every tree node on the street before the last; -1: none. int64 [nodes]
+    """
     rounds, count = tree.rules.rounds, 0
     parent_street = np.where(tree.parent >= 0, tree.street[np.maximum(tree.parent, 0)], -1)
     decision = tree.actor >= 0
@@ -105,7 +108,7 @@ def build_items(tree: ActionTree, players: tuple[ResponsePlayer, ...]) -> tuple[
 
 
 class LastStreetTerminals(NamedTuple):
-    """Terminals of the last street, by row of the payoffs."""
+    """Tree nodes of the terminals of the last street, by row of `LastStreet.pay`."""
 
     node: Array  # int64 [rows, lanes]; -1 in unused lanes
     seat: Array  # int64 [rows]: of the responding player
@@ -113,7 +116,7 @@ class LastStreetTerminals(NamedTuple):
 
 @dataclass
 class _LastStreetBuilder:
-    """Builder of the batches of the last street."""
+    """Builder of the batches of the last street: of the arrays of `LastStreet` and `LastStreetTerminals`, as lists."""
 
     tree: ActionTree
     lanes: int
@@ -121,21 +124,23 @@ class _LastStreetBuilder:
     entry: list[Array] = field(default_factory=list)
     op: list[list[int]] = field(default_factory=list)
     pay: list[Array] = field(default_factory=list)
-    source: list[Array] = field(default_factory=list)  # index of a weight for each lane
-    ends: list[Array] = field(default_factory=list)  # nodes of each row of `pay`
+    source: list[Array] = field(default_factory=list)  # weight index for each lane
+    ends: list[Array] = field(default_factory=list)  # terminal nodes of each row of `pay`
     seat: list[int] = field(default_factory=list)
 
     def add(self, player: ResponsePlayer, nodes: Array, entry: Array) -> None:
-        """Add a batch: up to `lanes` nodes whose betting subtrees have the same shape."""
-        sequences: list[Array] = []  # of the opponent: index of the weight for each lane
-        shows: list[bool] = []  # whether each has a showdown
-        terminals: list[list[int]] = []  # their operations
-        own: list[tuple[list[int], Array]] = []
+        """Add a batch: up to `lanes` nodes with subtrees of one shape, and the items that lead to them (`entry`)."""
+        sequences: list[Array] = []  # sequences of the opponent: weight index for each lane
+        shows: list[bool] = []  # whether each sequence leads to a showdown
+        terminals: list[list[int]] = []  # operations of the terminals
+        own: list[tuple[list[int], Array]] = []  # these with the weight indices of own actions, to follow a strategy
         begin, first = len(self.op), len(self.source)
         wide = np.concatenate([nodes, np.repeat(nodes[:1], self.lanes - len(nodes))])
         used = np.arange(self.lanes) < len(nodes)
         start = np.where(used, last_street.WEIGHT_ONE, last_street.WEIGHT_ZERO)
 
+        # Both functions take one node per lane, and weight indices of the last action of the opponent (`other`) and of
+        # the player (`mine`). `end` adds a terminal, whose value joins that of its parent at `level` as `how` says.
         def end(node: Array, other: Array, mine: Array, level: int, how: int) -> None:
             shown = bool(self.tree.showdown[node[0]])
             number = next((k for k, sequence in enumerate(sequences) if (sequence == other).all()), len(sequences))
@@ -185,7 +190,10 @@ class _LastStreetBuilder:
 def build_last_street(
     tree: ActionTree, players: tuple[ResponsePlayer, ...], items: list[Array], dtype: Precision
 ) -> tuple[last_street.LastStreet, LastStreetTerminals]:
-    """Lay out the last street in batches, without weights; `items` maps nodes to the items of the previous street."""
+    """Lay out the last street in batches, without strategies.
+
+    `items` maps the nodes to items of the previous street for each player, as `build_items` returns it.
+    """
     last, builder = tree.rules.rounds - 1, _LastStreetBuilder(tree, native_width(np.dtype(dtype).itemsize))
     parent_street = np.where(tree.parent >= 0, tree.street[np.maximum(tree.parent, 0)], -1)
     entries = np.flatnonzero(
@@ -224,7 +232,7 @@ def _subtree_shapes(tree: ActionTree, seat: int) -> list[int]:
 
 
 def _previous_own_action(tree: ActionTree, decisions: Array) -> Array:
-    """Return the weight index of the seat's previous action on the street for each decision; WEIGHT_ONE: none."""
+    """Return for each decision the weight index of the actor's previous action on the street; WEIGHT_ONE: none."""
     previous = np.full(len(decisions), last_street.WEIGHT_ONE, np.int64)
     for i, node in enumerate(decisions.tolist()):
         seat, street, child = tree.actor[node], tree.street[node], node
@@ -238,7 +246,7 @@ def _previous_own_action(tree: ActionTree, decisions: Array) -> Array:
 
 
 def with_table(last: last_street.LastStreet, strategy: Blueprint) -> last_street.LastStreet:
-    """Return the last street with the table of a strategy, in bytes or float32, so that loops are compiled once."""
+    """Return the last street with the table of a strategy: uint8 in `steps`, other types in `sums` as floats."""
     all_tables, street = strategy_tables(strategy), strategy.rules.rounds - 1
     table, empty = all_tables.tables[street], np.zeros(0, np.float32)
     stride = int(all_tables.stride[street])
@@ -249,7 +257,7 @@ def with_table(last: last_street.LastStreet, strategy: Blueprint) -> last_street
 
 
 def with_all_weights(last: last_street.LastStreet, buckets: int) -> last_street.LastStreet:
-    """Return the last street with precomputed weights of all buckets."""
+    """Return the last street with precomputed sequence weights of all buckets, in place of the table."""
     weight = np.zeros(buckets * len(last.source), last.pay.dtype)
     last_street.fill_all_sequence_weights(last, _sequence_weight_buffer(last), weight)
     return last._replace(steps=last.steps[:0], sums=last.sums[:0], weight=weight)
@@ -258,7 +266,10 @@ def with_all_weights(last: last_street.LastStreet, buckets: int) -> last_street.
 def with_followed_strategy(
     last: last_street.LastStreet, opponent: last_street.LastStreet, buckets: int
 ) -> last_street.LastStreet:
-    """Return the last street with weights of own actions from another table, for a player who follows it."""
+    """Return the last street with precomputed weights of all buckets, for players that follow a strategy of their own.
+
+    Weights of the opponent's sequences are from the table of `opponent`, those of own actions from that of `last`.
+    """
     weight, own_weight = (with_all_weights(table, buckets).weight.reshape(buckets, -1) for table in (opponent, last))
     lanes, own_offsets = last.entry.shape[1], last.op[last.op[:, 5] >= 0, 5]
     columns = (own_offsets[:, None] + np.arange(lanes)).ravel()
@@ -267,7 +278,7 @@ def with_followed_strategy(
 
 
 def float_strategy_tables(strategy: Blueprint) -> StrategyTables:
-    """Return the tables of a strategy before the last street, all of one type, so that loops are compiled once."""
+    """Return the tables of a strategy before the last street as float64, so that loops are compiled for one type."""
     all_tables, last = strategy_tables(strategy), strategy.rules.rounds - 1
     tables = [table.astype(np.float64) if s < last else np.zeros(0) for s, table in enumerate(all_tables.tables)]
     return StrategyTables(tuple(tables), all_tables.stride)
@@ -294,7 +305,7 @@ def build_cards(rules: PokerRules) -> kernels.ResponseCards:
 def make_workspace(
     items: kernels.BettingItems, last: last_street.LastStreet, cards: kernels.ResponseCards, *, lazy: bool
 ) -> kernels.ResponseWorkspace:
-    """Create a workspace; with `lazy`, weights are computed board by board."""
+    """Create the scratch memory of one thread; `lazy` adds room for sequence weights computed board by board."""
     hands, streets, lanes = len(cards.held.mask), len(cards.shown), SIMD_WIDTH
     vectors, stride = int(items.reach.max()) + 1, -(-hands // lanes) * lanes
     dtype, wide = last.pay.dtype, _max_sequences(last) * last.entry.shape[1]  # numbers per hand or card
@@ -328,7 +339,7 @@ def make_workspace(
 
 
 def _sequence_weight_buffer(last: last_street.LastStreet) -> Array:
-    """Return a buffer for the weights of one bucket's sequences."""
+    """Return a buffer for the weights of one bucket by weight index: one, zero, then the actions of the street."""
     return np.zeros(last_street.FIRST_ACTION_WEIGHT + int((last.first + last.moves).max(initial=0)))
 
 
@@ -339,15 +350,15 @@ def _max_sequences(last: last_street.LastStreet) -> int:
 # --- Traversal of all boards in pieces ---
 
 MAX_PIECES = 195  # nine flops each in hold'em
-# Limits for precomputed weights of all buckets; larger ones are computed board by board. Short rows are computed faster than
-# they are read from memory, so those of small trees are stored only if they fit in a near cache.
+# Limits for precomputed weights of all buckets; larger ones are computed board by board. Short rows are computed faster
+# than they are read from memory, so those of small trees are stored only if they fit in a near cache.
 MAX_WEIGHT_BYTES, MAX_SHORT_WEIGHT_BYTES = 1 << 30, 1 << 22
 _NO_BOARDS = kernels.ResponseBoards(np.zeros((0, 0), np.uint8), np.zeros(0), np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True)
 class ResponsePlan:
-    """Betting of a game, laid out for some players."""
+    """Betting of a game in the layout of the kernels, for some players."""
 
     tree: ActionTree
     players: tuple[ResponsePlayer, ...]
@@ -364,16 +375,16 @@ class ResponsePlan:
         return cls(tree, players, items, *build_last_street(tree, players, items_of_nodes, dtype))
 
     def weight_bytes(self, buckets: int) -> int:
-        """Return the bytes of the weights of the last street for `buckets` buckets."""
+        """Return the bytes of the sequence weights of the last street for `buckets` buckets."""
         return buckets * len(self.last.source) * self.last.pay.dtype.itemsize
 
     def makes_weights_per_board(self, buckets: int) -> bool:
-        """Whether weights are computed board by board."""
+        """Return whether sequence weights are computed board by board, as those of all buckets take too much memory."""
         limit = MAX_WEIGHT_BYTES if self.last.pay.dtype == np.float32 else MAX_SHORT_WEIGHT_BYTES
         return self.weight_bytes(buckets) > limit
 
     def workspace_bytes(self, buckets: int) -> int:
-        """Return the bytes of the workspace of one thread."""
+        """Return the bytes of the workspace of one thread, if the last street has `buckets` buckets."""
         items, last, (batches, lanes) = self.items, self.last, self.last.entry.shape
         numbers = 2 * batches * lanes + 2 * _max_sequences(last) * lanes
         if self.makes_weights_per_board(buckets):
@@ -387,9 +398,10 @@ class PieceStoppedError(RiverboatError):
 
 
 class ResponseTraversal:
-    """Traversal of all boards for the players of a plan against a strategy.
+    """Evaluation of the players of a plan against a strategy over all boards, in pieces that are independent.
 
-    Players that follow a table follow `own_strategy`.
+    Piece k has boards k, k + num_pieces and so on of the second street, with all boards below. Players with
+    FOLLOW_STRATEGY play `own_strategy`; by default, the strategy itself.
     """
 
     def __init__(self, strategy: Blueprint, plan: ResponsePlan, own_strategy: Blueprint | None = None) -> None:
@@ -409,7 +421,7 @@ class ResponseTraversal:
         self.num_hand_pairs = comb(count, hole) * comb(count - hole, hole)
         self.street_ends = np.flatnonzero(self.items.kind[: self.items.at[1]] == kernels.STREET_END)
         self.root = make_workspace(self.items, self.last, self.cards, lazy=self.lazy)
-        self.free_workspaces: list[Any] = []  # that no thread uses now
+        self.free_workspaces: list[Any] = []  # workspaces that no thread uses now
         self._run_phase(kernels.PHASE_DOWN, self.root, _NO_BOARDS)
         has_boards = rules.rounds > 1 and self.root.chosen[1, 0] != kernels.EXHAUSTED
         self.boards = self._list_second_street_boards() if has_boards else _NO_BOARDS
@@ -441,10 +453,10 @@ class ResponseTraversal:
     def evaluate_piece(
         self, number: int, workspace: kernels.ResponseWorkspace, stop: Callable[[], bool] = lambda: False
     ) -> tuple[Array, Array]:
-        """Return the values that a piece adds at the ends of the first street, and the boards visited, by street.
+        """Return the values that a piece adds at the ends of the first street, and its number of boards by street.
 
-        `stop` is called before each board of the second street, which may take seconds; if it returns True, the piece
-        is discarded.
+        float64 [ends, hands], int64 [streets]. `stop` is called before each board of the second street, which may take
+        seconds; if it returns True, PieceStoppedError is raised.
         """
         before, values = workspace.boards_visited.copy(), np.zeros((len(self.street_ends), len(self.cards.held.mask)))
         for k in range(number, len(self.boards.cards), self.num_pieces):
@@ -456,12 +468,18 @@ class ResponseTraversal:
     def evaluate_boards(
         self, workspace: kernels.ResponseWorkspace, boards: Array, multiplicity: Array, groups: Array
     ) -> Array:
-        """Return the values that boards add at the ends of the first street. float64 [ends, hands]"""
+        """Return the values that boards add at the ends of the first street. float64 [ends, hands]
+
+        Arguments are the members of `ResponseBoards`.
+        """
         self._run_phase(kernels.PHASE_BOARDS, workspace, kernels.ResponseBoards(boards, multiplicity, groups))
         return np.array(workspace.value[self.street_ends, : len(self.cards.held.mask)])
 
     def player_values(self, street_end_values: Array | None) -> tuple[float, ...]:
-        """Return the value of each player, in chips per hand, from the values of all pieces; None: no boards."""
+        """Return the value of each player in chips per hand, from the sum of `evaluate_piece` over all pieces.
+
+        `street_end_values` is None if the game deals no boards. float64 [ends, hands]
+        """
         hands = len(self.cards.held.mask)
         if street_end_values is not None:
             self.root.value[self.street_ends, :hands] = street_end_values

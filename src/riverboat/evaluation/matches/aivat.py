@@ -143,7 +143,10 @@ class Aivat:
 
     @cached_property
     def _boards(self) -> tuple[Array, Array]:
-        """All boards of the second street, and the bucket of one hand of each class on them; -1 if blocked."""
+        """All boards of the second street, and the bucket on each of one hand of every suit orbit; -1 if blocked.
+
+        uint8 [boards, cards], int32 [orbits, boards]
+        """
         assert self.values is not None
         cards, deck = self.values[0].strategy.cards, self.rules.deck
         boards = np.array([*combinations(deck.cards.tolist(), self.rules.board_sizes[1])], np.uint8)
@@ -157,14 +160,17 @@ class Aivat:
 
     @cached_property
     def _means(self) -> list[Array]:
-        """Means over the second street by seating; rows are filled in when they are needed."""
+        """`SecondStreetMeans.means` of each seating; `_second_street_means` computes rows when they are needed."""
         assert self.values is not None
         orbit, _ = _suit_orbits(self.rules.deck)
         shape = 2, int(orbit.max()) + 1, len(orbit)
         return [np.zeros((tables.begin[1].shape[1], *shape)) for tables in self.values]
 
     def _second_street_means(self, seating: int, rows: Array) -> kernels.SecondStreetMeans:
-        """Return the means over all boards at the nodes that begin the second street."""
+        """Return the sums of values over all boards of the second street; compute those of `rows` that are missing.
+
+        Rows are the nodes that begin the second street; negative ones are ignored.
+        """
         orbit, image = _suit_orbits(self.rules.deck)
         if self.values is None or self.rules.rounds < 2:
             return kernels.SecondStreetMeans(orbit, image, np.zeros((1, 2, 1, 1)))
@@ -187,9 +193,11 @@ class Aivat:
         return kernels.AivatValues(tables.after, tables.begin, int(tables.begin_row[0]), self.use_corrections)
 
     def buckets(self, board: Array, pots: Array) -> tuple[Array, Array, Array]:
-        """Return buckets of all hands on the actual boards, and with each alternative card in large pots.
+        """Look up the buckets of all hands on the actual boards and, in large pots, with every possible next card.
 
-        int32 [n, rounds, hands]; indices of the latter, int64 [n, rounds]; the latter, int32 [boards, cards, hands].
+        `board` has complete boards, and `pots` is the result of `pots_by_street`. Returns the buckets on the actual
+        boards, int32 [n, rounds, hands]; an index into the third array for each hand and street, -1: none,
+        int64 [n, rounds]; and the buckets with every card that may come next, int32 [boards, cards, hands].
         """
         rules, deck, n = self.rules, self.rules.deck, len(board)
         actual, next_index = np.zeros((n, rules.rounds, deck.num_hands), np.int32), np.full((n, rules.rounds), -1)
@@ -215,7 +223,7 @@ class Aivat:
     # --- Hands ---
 
     def estimate(self, hands: HandRecords) -> AivatEstimates:
-        """Estimate hands of a match between these agents; each estimate is independent of the others."""
+        """Compute the AIVAT estimates of hands of a match between these agents, each hand by itself."""
         if any(isinstance(agent, ObservingAgent) for agent in self.agents):
             self._second_street_cache.clear()  # the agent may have changed
         base, chance = np.zeros(len(hands)), np.zeros((len(hands), self.rules.rounds))
@@ -240,7 +248,7 @@ class Aivat:
     def _estimate_seating(
         self, seating: int, hands: HandRecords, board: Array, buckets: tuple[Array, Array, Array]
     ) -> tuple[Array, Array, Array]:
-        """Estimate hands in which the first agent has seat 0 (seating 0) or 1, in chips of seat 0."""
+        """Compute the terms of the estimates in chips of seat 0, for hands with the first agent in seat `seating`."""
         rules, n, hole = self.rules, len(hands), self.rules.hole
         public_states, owner, actions = PublicStates(rules, hands.moves, hands.length, board).decisions()
         actor = public_states.actor
@@ -273,15 +281,17 @@ class Aivat:
         return out.terminal_value, out.chance, moves
 
     def known_seats(self, seating: int) -> Array:
-        """Return whether the strategy of each seat is known. bool [2]"""
+        """Return for each seat whether its strategy is known, with the first agent in seat `seating`. bool [2]"""
         return np.array([self.known[seating], self.known[1 - seating]])
 
     def decision_strategies(
         self, seating: int, public_states: PublicStates, actions: Array
     ) -> tuple[tuple[PublicStates, Array], Array, Array, Array]:
-        """Return the distinct decisions with their actions, the row and column of each action, and the strategies.
+        """Return the distinct decisions, the position of each actual action among them, and the strategies there.
 
-        A decision of a known player has the player's strategy; any other has the actual action alone.
+        The members are (distinct public states, their actions int32 [rows, columns]), the row and the column of each
+        actual action, and float64 [rows, hands, columns]. A decision of a player with unknown strategy has the actual
+        action only, and no probabilities.
         """
         actor, known = public_states.actor, self.known_seats(seating)
         unknown_action = np.where(known[actor], END_OF_LINE, actions)[:, None]
@@ -325,7 +335,10 @@ class Aivat:
             return player.strategies(public_states)
 
     def action_outcomes(self, seating: int, decisions: tuple[PublicStates, Array]) -> kernels.ActionOutcomes:
-        """Return the outcomes of the actions at public states."""
+        """Return the outcomes of the actions at distinct decisions, with rows of the value tables after each action.
+
+        `decisions` has the public states and their actions, as `decision_strategies` returns them.
+        """
         public_states, moves = decisions
         kind, stake = np.zeros(moves.shape, np.int8), np.zeros(moves.shape, np.int64)
         after, begin = np.full((2, *moves.shape), -1, np.int64)
@@ -341,9 +354,10 @@ class Aivat:
     def _preflop_lines(
         self, seating: int, hands: HandRecords, public_states: PublicStates, owner: Array, known: Array
     ) -> tuple[list[bytes], Array]:
-        """Group hands by their actions before the board.
+        """Group hands by their actions before the board; return a key for each group, and the group of each hand.
 
-        With both strategies known, hands of a group have the same means over the next cards.
+        With both strategies known, hands of a group have the same mean over the boards of the second street. Otherwise
+        each hand is a group of its own with an empty key.
         """
         if not known.all():
             return [b""] * len(hands), np.arange(len(hands))
@@ -355,14 +369,14 @@ class Aivat:
 
 
 def has_strategies(agent: Agent, rules: PokerRules) -> bool:
-    """Whether an agent has practical strategies for all hands; `random` has thousands of raises in no-limit games."""
+    """Return whether AIVAT can use an agent's strategies; those of `random` are too large in no-limit games."""
     if isinstance(agent, BaselineAgent) and agent.name == "random" and not rules.limit:
         return False
     return isinstance(agent, PublicPolicy)
 
 
 def pots_by_street(hands: HandRecords) -> Array:
-    """Return the pot at the first decision of each street; 0 if there was none. int64 [n, rounds]"""
+    """Return the pot in chips at the first decision of each street; 0 if there was none. int64 [n, rounds]"""
     board = hands.cards[:, 2 * hands.rules.hole :]
     public_states, owner, _ = PublicStates(hands.rules, hands.moves, hands.length, board).decisions()
     pots = np.zeros((len(hands), hands.rules.rounds), np.int64)
@@ -377,9 +391,9 @@ def pots_by_street(hands: HandRecords) -> Array:
 def _value_tables_by_seating(
     first: Agent, second: Agent, options: dict[str, Any]
 ) -> tuple[ValueTables, ValueTables] | None:
-    """Return value tables for both seatings.
+    """Return value tables with the first agent in seat 0, and in seat 1; None if neither agent plays a blueprint.
 
-    They are tables of the blueprint that plays, against the strategy of the other agent if one tree can express it.
+    An agent whose strategy the blueprint's tree and cards cannot express is replaced by the blueprint.
     """
     blueprints = [agent.strategy for agent in (first, second) if isinstance(agent, BlueprintAgent)]
     if not blueprints:
@@ -409,7 +423,7 @@ def _same_abstraction(one: Any, other: Any) -> bool:
 
 @lru_cache(maxsize=1)
 def _make_hand_classes(rules: PokerRules) -> kernels.AivatHandClasses:
-    """Return the classes of starting hands, in games with the full deck."""
+    """Return the classes of starting hands of hold'em with their exact preflop equities; empty for other games."""
     if rules.deck != FULL_DECK or rules.board_sizes[-1] != 5:
         none = np.zeros((0, 0))
         return kernels.AivatHandClasses(np.zeros(0, np.int16), np.zeros(0, np.int64), none, none)
@@ -420,10 +434,9 @@ def _make_hand_classes(rules: PokerRules) -> kernels.AivatHandClasses:
 
 @lru_cache(maxsize=4)
 def _suit_orbits(deck: Deck) -> tuple[Array, Array]:
-    """Return the classes of hands under suit permutations, and the images of all hands.
+    """Return the orbit of each hand under suit permutations, and the images of all hands. int32 [hands]
 
-    An image is taken under the permutation that makes a hand the first of its class. int32 [hands], int32 [hands,
-    hands]
+    Image [a, b] is hand b after a suit permutation that maps a to the first hand of its orbit. int32 [hands, hands]
     """
     all_images = suit_permutations(deck)[1]  # [orders, hands]
     leader, best_order = all_images.min(axis=0), all_images.argmin(axis=0)

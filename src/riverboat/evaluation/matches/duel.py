@@ -56,7 +56,7 @@ class DuelResult(Winnings):
     pairs: int
     seed: int
     big_blind: int
-    chips: ConfidenceInterval  # won by the first, per hand; samples are pairs
+    chips: ConfidenceInterval  # winnings of the first strategy per hand; samples are pairs
     seconds: float
 
     @property
@@ -195,7 +195,7 @@ def baseline_strategy(action: str, template: Blueprint) -> Blueprint:
 
 
 def _action_slots(tree: ActionTree, street: int, move: str) -> Array:
-    """Return the slots of the action that a baseline takes at each decision of a street. int64 [decisions]"""
+    """Return the table columns (slots) of the action that a baseline takes at each decision. int64 [decisions]"""
     nodes = np.flatnonzero((tree.actor >= 0) & (tree.street == street))
     # Actions are in the order fold, call, raises; a call always exists.
     call = (tree.kind[tree.first[nodes]] == FOLD).astype(np.int64)
@@ -234,8 +234,8 @@ def draw_deals(rules: PokerRules, seed: np.uint64, begin: int, end: int) -> tupl
     Returns
     -------
     tuple of array
-        Keys, uint64 [deals]; cards, uint8 [deals, 2 hands and board]; and 1 where seat 0 wins a showdown, -1 where it loses,
-        int8 [deals].
+        Keys, uint64 [deals]; cards, uint8 [deals, 2 hands and board]; and 1 where seat 0 wins a showdown, -1 where it
+        loses, int8 [deals].
 
     Examples
     --------
@@ -300,7 +300,7 @@ def strategy_tables(strategy: Blueprint) -> kernels.StrategyTables:
     >>> strategy_tables(blueprint).stride.tolist() == [table.shape[1] for table in blueprint.average]
     True
     """
-    tables = [(table, table.strides[0] == 0) for table in strategy.average]  # and whether all buckets share one row
+    tables = [(table, table.strides[0] == 0) for table in strategy.average]  # shared: one row for all buckets
     flat = [np.array(table[0]) if shared else np.ascontiguousarray(table).reshape(-1) for table, shared in tables]
     stride = [0 if shared else table.shape[1] for table, shared in tables]
     # The tuple has the same length for every game, since that is part of the compiled type.

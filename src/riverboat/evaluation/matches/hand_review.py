@@ -37,8 +37,8 @@ class MatchDecisionReview:
     seat: int
     pot: int  # chips before the action
     move: str
-    probability: float | None  # of the action with this hand; None if the player's strategy is unknown
-    cost: float | None  # chips; None if unknown
+    probability: float | None  # probability of the action with this hand; None if the player's strategy is unknown
+    cost: float | None  # value of the best action minus that of the action taken, in chips; None if unknown
     best_action: str  # action with the largest value; empty if it is the one taken
     luck: float  # chips that AIVAT removes for the randomness of this action, from the first agent's view
 
@@ -49,7 +49,7 @@ class MatchHandReview:
 
     number: int
     names: tuple[str, str]  # by seat
-    hole: tuple[tuple[int, ...], tuple[int, ...]]
+    hole: tuple[tuple[int, ...], tuple[int, ...]]  # by seat
     board: tuple[int, ...]
     won: float  # chips won by the first agent
     estimate: float  # AIVAT estimate, in chips
@@ -85,7 +85,7 @@ class MatchHandReview:
 
 
 class WorstHands:
-    """Collector of the hands of a match in which the first agent lost most."""
+    """Collector of the `count` hands in which the first agent lost most; pass it to `play_match` as `on_estimates`."""
 
     def __init__(self, count: int) -> None:
         if count < 1:
@@ -94,7 +94,7 @@ class WorstHands:
         self.entries: list[tuple[float, HandRecords, AivatEstimates]] = []
 
     def __call__(self, estimates: AivatEstimates) -> None:
-        """Add a batch of hands."""
+        """Add a batch of hands, and keep only the worst of all batches."""
         hands = estimates.hands
         won = np.where(hands.player[:, 0] == 0, hands.won[:, 0], hands.won[:, 1])
         for i in np.argsort(won, kind="stable")[: self.count].tolist():
@@ -113,7 +113,7 @@ class WorstHands:
 
 
 def review_match_hand(aivat: Aivat, hand: HandRecords, estimates: AivatEstimates | None = None) -> MatchHandReview:
-    """Review one hand of a match, decision by decision."""
+    """Review one hand of a match, decision by decision; `estimates` are its AIVAT estimates, if known already."""
     if len(hand) != 1:
         raise InputError(f"{len(hand)} hands: must be exactly one")
     estimates = aivat.estimate(hand) if estimates is None else estimates
@@ -145,7 +145,10 @@ def _review_decisions(aivat: Aivat, hand: HandRecords, estimates: AivatEstimates
     buckets = aivat.buckets(public_states.board[-1:], pots_by_street(hand))[0][0]
 
     def value(d: int, column: int) -> float | None:
-        """Return the expected winnings of a hand after an action, in chips over the whole hand; None if unknown."""
+        """Return the winnings that the actor of decision d expects after an action, with its actual hand.
+
+        Chips of the whole hand; None if the value is unknown. `column` is the action's column in `outcomes`.
+        """
         u, seat, street = int(row[d]), int(actor[d]), int(public_states.street[d])
         kind, stake, after = (part[u, column] for part in (outcomes.kind, outcomes.stake, outcomes.after))
         if kind == ENDS_IN_FOLD:
@@ -176,7 +179,7 @@ def _review_decisions(aivat: Aivat, hand: HandRecords, estimates: AivatEstimates
 
 
 def _showdown_edge(aivat: Aivat, seating: int, seat: int, hand: int, public_state: PublicStates) -> float | None:
-    """Return wins minus losses of a hand against the opponent's range; None if the range is unknown."""
+    """Return the win minus the loss probability of a hand against the opponent's range; None if that is unknown."""
     other, rules = 1 - seat, aivat.rules
     if not aivat.known[other ^ seating]:
         return None

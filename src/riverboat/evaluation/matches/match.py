@@ -68,9 +68,9 @@ class PairSampling:
     0.2
     """
 
-    street: str  # whose initial pot decides
+    street: str  # street whose initial pot decides
     full_pot: float = FULL_POT  # big blinds: pairs with this pot or a larger one are always played
-    min_probability: float = MIN_PROBABILITY  # of pairs with the smallest pots, or that do not reach the street
+    min_probability: float = MIN_PROBABILITY  # for pairs with the smallest pots, or that do not reach the street
 
     def __post_init__(self) -> None:
         if not self.full_pot > 0:
@@ -102,9 +102,9 @@ class PairSampling:
         return np.clip(pots / (self.full_pot * rules.big_blind), self.min_probability, 1.0)
 
 
-BATCH_PAIRS = 4096  # played in one batch
-SEQUENTIAL_BATCH_PAIRS = 500  # between two looks of a sequential test
-AIVAT_BATCH_PAIRS = 2048  # with AIVAT, which is slow: smaller batches show progress
+BATCH_PAIRS = 4096  # pairs that are played in one batch
+SEQUENTIAL_BATCH_PAIRS = 500  # pairs between two looks of a sequential test
+AIVAT_BATCH_PAIRS = 2048  # pairs per batch with AIVAT, which is slow: smaller batches show progress
 
 
 @dataclass(frozen=True)
@@ -147,8 +147,8 @@ class DuplicateMatchResult(DuelResult):
     names: tuple[str, str]
     raw: ConfidenceInterval | None = None
     factor: float | None = None  # variance of pairs without AIVAT over the variance with it
-    verdict: str | None = None  # of a sequential test
-    bounds: tuple[float, float] | None = None  # of the sequential test; the interval is then a confidence sequence
+    verdict: str | None = None  # verdict of a sequential test
+    bounds: tuple[float, float] | None = None  # bounds of the test in mbb/g; the interval is then a confidence sequence
     played: int | None = None  # hands actually played, if pairs were sampled
 
     def record(self) -> dict[str, Any]:
@@ -325,7 +325,7 @@ def _check_parallelizable(agents: Sequence[Agent], pair_sampling: PairSampling |
 
 
 def _importance_weighted(weights: Array, won: Array) -> Array:
-    """Return the weighted winnings of all pairs; pairs that were not played count zero. [pairs]"""
+    """Return the importance-weighted winnings of all pairs, 0 for pairs that were not played. [pairs]"""
     out = np.zeros(len(weights), np.result_type(weights, won))
     out[weights > 0] = won
     return out * weights
@@ -395,8 +395,9 @@ class RoundRobinTable:
         }
 
     def rows(self) -> list[list[str]]:
-        """Return the table as text, a row for each agent, the best first: its name, its winnings against each, the
-        mean.
+        """Return the table as text: a header, then a row for each agent, the best first.
+
+        A row has the agent's name, its winnings against each opponent with their intervals, and its mean winnings.
         """
         order = self.ranking
         lines = [["mbb/g", *(self.names[j] for j in order), "mean"]]

@@ -78,7 +78,7 @@ class DuplicatePairs:
             If an agent takes an illegal action.
         """
         rules, seed, book = self.rules, match_key(self.seed), compact_rules_arrays(self.rules)
-        runs = np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1)  # of consecutive numbers
+        runs = np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1)  # runs of consecutive numbers
         dealt = [draw_deals(rules, seed, *((int(run[0]), int(run[-1]) + 1) if len(run) else (0, 0))) for run in runs]
         _, cards, result = (np.concatenate(parts) for parts in zip(*dealt, strict=True))
         n = 2 * len(numbers)
@@ -114,7 +114,7 @@ class DuplicatePairs:
         return HandRecords(rules, 1, names, player, number, blinds, stacks, ante, all_cards, *lines, won_by_seat)
 
     def _observations(self, tables: kernels.MatchTables, chosen: Array, numbers: Array) -> Observations:
-        """Return the observations of the players to act in the chosen hands. Both hands of a pair have its number."""
+        """Return the observations of the players to act in the chosen hands; both hands of a pair have its number."""
         n, columns, shown = len(chosen), max(1, int(tables.length[chosen].max())), self.rules.board_sizes
         shapes = (n,), (n, self.rules.hole), (n, shown[-1]), (n, columns), (n,)
         kinds = np.int8, np.uint8, np.uint8, np.int32, np.int32
@@ -208,7 +208,7 @@ class MatchWorkers:
             ) from None
 
 
-_WORKER_PAIRS: list[DuplicatePairs] = []  # of this process
+_WORKER_PAIRS: list[DuplicatePairs] = []  # one entry in a worker process: the match that it plays
 
 
 def _init_worker(make_agents: AgentFactory, names: tuple[str, str], rules: PokerRules, seed: int) -> None:

@@ -28,21 +28,24 @@ from riverboat.evaluation.matches.duel import draw_deals, played_tree
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.strategies.blueprint import Blueprint
 
-NUM_DEALS = 40_000  # sampled
+NUM_DEALS = 40_000  # sampled deals
 BATCH_DEALS = 4_000  # deals per bucket lookup
 DEALS_PER_POLL = 50  # deals between two checks for cancellation
 PRIOR_WEIGHT = 2.0  # samples of a bucket that weigh as much as its node's mean
-SEED = np.uint64(2**63 + 1)  # of the deals; outside the range of match seeds
+SEED = np.uint64(2**63 + 1)  # seed of the deals; outside the range of match seeds
 _VERSION = 1
-# As `ValueRows`: nodes after an action, and at a street's start.
+# Nodes that have rows in the tables, by street: nodes after its actions, and nodes at its start (as in `ValueRows`).
 NodesByStreet: TypeAlias = tuple[list[Array], list[Array]]
 
 
 @dataclass(frozen=True, eq=False)
 class ValueTables:
-    """Values as shares of the pot that buckets win, less the chips that they still put in. Rows are nodes."""
+    """Expected shares of the pot by node (row) and bucket: (winnings of the hand + chips put in so far) / pot so far.
 
-    strategy: Blueprint  # of whose tree and cards the tables are
+    A share includes future betting, so it may be below 0 or above 1.
+    """
+
+    strategy: Blueprint  # strategy whose tree and card abstraction the tables have
     after_row: Array  # int32 [nodes]: row in `after`, by buckets of the parent's street; -1: none
     begin_row: Array  # int32 [nodes]: row in `begin`, by buckets of the street that the node begins; -1: none
     after: tuple[Array, ...]  # by street: float32 [2, rows, buckets]
@@ -55,9 +58,10 @@ def value_tables(
     deals: int = NUM_DEALS,
     progress: Callable[[float], None] | None = None,
 ) -> ValueTables:
-    """Compute the value tables of two strategies over one tree and one card abstraction, or load them.
+    """Compute the value tables of a match between two strategies, `first` in seat 0 and `second` in seat 1.
 
-    The cache of the user keeps them by the fingerprints of the strategies.
+    Both must have one tree and one card abstraction; without `second`, the first plays itself. Tables are stored in the
+    user's cache by the fingerprints of the strategies, and loaded if they exist.
     """
     other = first if second is None else second
     if deals < 1:
@@ -79,7 +83,7 @@ def value_tables(
 
 
 def _nodes_with_values(tree: ActionTree) -> NodesByStreet:
-    """Return the nodes of the rows of each street, by the street of their buckets. int64 [rows] each"""
+    """Return, by street, the nodes after its actions and the nodes at its start that have rows. int64 [rows] each"""
     parent_street, decides = np.where(tree.parent >= 0, tree.street[tree.parent], -1), tree.actor >= 0
     streets = range(tree.rules.rounds)
     after = [np.flatnonzero((decides | tree.showdown) & (parent_street == street)) for street in streets]
@@ -95,6 +99,7 @@ def _sample_tables(
     nodes: NodesByStreet,
     progress: Callable[[float], None] | None,
 ) -> dict[str, Array]:
+    # Returns the pot shares by name: `after_0`, `begin_0`, `after_1` and so on. float32 [2, rows, buckets] each
     tree, rules, buckets = first.tree, first.rules, first.buckets
     shapes = [[(2, b, len(part), 2) for b, part in zip(buckets, by_street, strict=True)] for by_street in nodes]
     require_memory(f"values of {rules.name}", sum(8 * prod(shape) for by_street in shapes for shape in by_street))
@@ -121,7 +126,7 @@ def _sample_tables(
 
 
 def _strategy_tables(first: Blueprint, second: Blueprint) -> tuple[Any, Any]:
-    """Return the tables of both strategies with one dtype."""
+    """Return the tables of both strategies by street, all with one dtype: uint8 if possible, else float32."""
     tables = (*first.average, *second.average)
     dtype: Any = np.uint8 if all(table.dtype == np.uint8 for table in tables) else np.float32
     one, other = ([np.require(table, dtype, ["C", "W"]) for table in each.average] for each in (first, second))
@@ -129,7 +134,10 @@ def _strategy_tables(first: Blueprint, second: Blueprint) -> tuple[Any, Any]:
 
 
 def _pot_shares(tree: ActionTree, nodes: Array, sums: Array) -> Array:
-    """Convert sums to shares of the pot by node and bucket. float32 [2, rows, buckets]"""
+    """Convert sums of weighted values and of weights to mean shares of the pot. float32 [2, rows, buckets]
+
+    Shares of buckets with few samples are shrunk to the mean share of the node.
+    """
     spent = tree.spent[nodes].astype(float)
     pot = spent.sum(axis=1)
     out = np.empty((2, len(nodes), sums.shape[1]), np.float32)

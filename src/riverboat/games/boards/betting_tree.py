@@ -34,8 +34,8 @@ def build_betting_tree(
     """Build the betting tree below a state. A limit game needs no menu.
 
     With `since_root`, chips and payoffs count from the root, and the chips already in the pot belong to nobody, as in a
-    spot; otherwise they count over the whole hand. Raises MemoryLimitError if memory does not hold the tree, or
-    `table_bytes` per node.
+    spot; otherwise they count over the whole hand. Raises MemoryLimitError if memory does not hold the tree with
+    `table_bytes` more per node, for a solver's tables. `name` is that of the game, for messages.
     """
     if root.actor < 0:
         raise InputError(f"{name}: nobody acts at {root.line!r}: a betting tree must begin at a decision")
@@ -77,7 +77,7 @@ def build_betting_tree(
 
 @dataclass(frozen=True)
 class _BettingTreeState:
-    """Betting as a tree state for size estimates."""
+    """A betting state with the interface that `tree_layout.estimate_num_nodes` needs."""
 
     choices: MenuActions
     at: CompactBettingState
@@ -97,7 +97,7 @@ class _BettingTreeState:
 
 
 def _check_size(grown: BuildMonitor) -> None:
-    """Raise MemoryLimitError early for trees that would take minutes to build and years to solve."""
+    """Raise MemoryLimitError if the tree has, or by the estimate will have, far too many nodes."""
     estimate = max(grown.count, grown.expected or 0)
     if grown.count > MAX_BETTING_NODES or estimate > MAX_OVERESTIMATE * MAX_BETTING_NODES:
         count = f"more than {grown.count:,}" if grown.expected is None else format_estimate(estimate)

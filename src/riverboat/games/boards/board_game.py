@@ -34,11 +34,12 @@ from riverboat.games.base import (
 )
 from riverboat.games.holdem.betting_rules import CALL, FOLD
 
+# Payoffs of (player 0, player 1) if player 0's hand is stronger, equal, weaker.
 ShowdownPayoffs: TypeAlias = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 DealtCards: TypeAlias = tuple[tuple[int, ...], ...]  # the cards of each deal on the path to a node
 
 _ACTION_TOKEN = re.compile(r"\D\d*|\d+")
-ANY_CARD: tuple[int, ...] = ()  # a deal that a line writes as `*`: any card
+ANY_CARD: tuple[int, ...] = ()  # stands for a deal that a line writes as `*`: any cards
 
 
 class BettingTreePosition(NamedTuple):
@@ -59,7 +60,7 @@ class BettingTree:
     actor: Array  # int8 [nodes]: player, CHANCE or TERMINAL
     end: Array  # int32 [nodes]: one past the last node of the subtree
     street: Array  # int8 [nodes]: deals since the root; a CHANCE node belongs to the street that it ends
-    label: tuple[str, ...]  # of the action that leads to each node; "" at the root and after a deal
+    label: tuple[str, ...]  # label of the action that leads to each node; "" at the root and after a deal
     showdown: Array  # bool [nodes]: terminals where hands are compared
     payoffs: Array  # float64 [nodes, 3, 2]: if player 0's hand is stronger, equal, weaker; by player. Folds: all equal
     spent: Array  # float64 [nodes, 2]: chips that each player has put in, blinds included; in a spot, since the root
@@ -89,7 +90,10 @@ class BettingTree:
         return tuple(moves)
 
     def child(self, node: int, move: int, spent_before: tuple[int, int] = (0, 0)) -> int | None:
-        """Return the child after an action given as in `moves`; None if the tree does not have it."""
+        """Return the child after an action (FOLD, CALL or the total of a raise); None if the tree does not have it.
+
+        `spent_before`: as for `moves`.
+        """
         children = zip(self.moves(node, spent_before), self.children(node), strict=True)
         return next((child for action, child in children if action == move), None)
 
@@ -113,7 +117,7 @@ class BettingTree:
         return path
 
     def line(self, node: int, dealt: DealtCards, joiner: str = "-") -> str:
-        """Return the line of a node and the cards dealt on the path to it; `find` inverts it."""
+        """Format the path to a node, with the cards dealt on it, as a line; `find` inverts it."""
         line, deals, closing = "", iter(dealt), "" if joiner else "/"
         for step in self.path(node)[1:]:
             label = self.label[step]
@@ -146,7 +150,7 @@ class BettingTree:
         return BettingTreePosition(node, tuple(dealt))
 
     def _describe_options(self, node: int) -> str:
-        """Describe what can follow a node."""
+        """Describe the actions or the deal at a node, for error messages."""
         if self.actor[node] == TERMINAL:
             return "the hand is over"
         if self.actor[node] == CHANCE:
@@ -172,9 +176,10 @@ def _split_line(line: str, joiner: str) -> Iterator[tuple[bool, str]]:
 def expand_deals(
     dealt: DealtCards, board: Sequence[int], cards: Sequence[int], counts: Sequence[int]
 ) -> Iterator[DealtCards]:
-    """Yield all deals that a line stands for, in order: `*` is each deal of `cards` that the board before it leaves.
+    """Yield all sequences of dealt cards that a line with `*` stands for, in the order of `cards`.
 
-    `counts` has the number of cards of each deal: the `deals` of a game.
+    A `*` is replaced by each deal of `cards` that are not yet on the board. `counts` has the number of cards of each
+    deal, as the `deals` of a game.
     """
     prefixes: list[DealtCards] = [()]
     for deal, count in zip(dealt, counts, strict=False):
@@ -228,7 +233,7 @@ class BoardGame(Protocol):
 
     @property
     def scale(self) -> tuple[str, float]:
-        """Unit in which exploitability is reported, and how many of it one chip is: `% of pot`, `mbb/g`."""
+        """Unit in which exploitability is reported (`% of pot`, `mbb/g`), and the factor from chips to it."""
 
 
 # --- board games as public games ---
@@ -311,7 +316,7 @@ class UnrolledBoardGame(UnrolledStatesMixin):
 
 
 class _BoardCache:
-    """Cache of what depends on the board alone."""
+    """Cache, by board, of the outcomes of the next deal and the strengths of all hands."""
 
     def __init__(self, game: UnrolledStatesMixin) -> None:
         self.game = game
@@ -331,11 +336,11 @@ class _BoardCache:
         return tuple(outcomes)
 
     def _blocked_hands(self, player: int, cards: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the hands that hold one of the cards."""
+        """Return the rows of a player's hands that hold one of the cards."""
         return tuple(np.flatnonzero(np.isin(HAND_CARDS[self.game.hand_indices[player]], cards).any(axis=1)).tolist())
 
     def _strengths(self, board: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the classes of both players' hands on a board; zero for blocked hands."""
+        """Return the strengths of both players' hands on a board, for comparison; zero for blocked hands."""
         from riverboat.cards.ranking import hand_strengths  # loads compiled loops, which are not needed to name a game
 
         deck = self.game.deck

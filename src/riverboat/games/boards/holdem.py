@@ -88,7 +88,7 @@ class Holdem(UnrolledStatesMixin):
 
     @property
     def scale(self) -> tuple[str, float]:
-        """Exploitability is reported in thousandths of a big blind per game."""
+        """Unit of exploitability, thousandths of a big blind per game, and the factor from chips to it."""
         return "mbb/g", 1000.0 / self.big_blind
 
     @cached_property
@@ -174,13 +174,16 @@ def holdem(
 
 
 def _make_rules(name: str, rounds: int, blinds: tuple[int, int], ranks: int, suits: int, **betting: Any) -> PokerRules:
-    """Return the rules of hold'em with some rounds, blinds (small, big) and a deck."""
+    """Return the rules of heads-up hold'em with its first `rounds` rounds; `betting` has further fields of PokerRules.
+
+    `blinds` are (small, big), without regard to seats.
+    """
     board, first = HOLDEM_BOARD[:rounds], HOLDEM_FIRST_TO_ACT[:rounds]
     return PokerRules(blinds=blinds[::-1], first=first, suits=suits, ranks=ranks, board=board, name=name, **betting)
 
 
 def _check_limit_options(raises: tuple[int, ...], bets: tuple[int, ...], blinds: tuple[int, ...], deck: Deck) -> None:
-    """Validate the options by their names here, before the rules do by theirs."""
+    """Validate options of `holdem`, so that messages use the names of options instead of fields of PokerRules."""
     rounds = len(raises)
     if len(bets) != rounds:
         raise InputError(f"holdem: {len(bets)} bet sizes for {rounds} rounds: give one for each")

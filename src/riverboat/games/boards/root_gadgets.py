@@ -24,14 +24,14 @@ QUADRATURE = ((-(3**0.5), 1 / 6), (0.0, 2 / 3), (3**0.5, 1 / 6))
 
 @dataclass(frozen=True, eq=False)
 class _RootGadget(ABC):
-    """A gadget of a player; gadgets with equal vectors are equal."""
+    """Base class of root gadgets. Two gadgets are equal if type, player and all vectors are."""
 
     player: int
 
     @property
     @abstractmethod
     def vectors(self) -> tuple[Array, ...]:
-        """All vectors over hands."""
+        """All vectors over hands that define the gadget, to compare and hash it. float64 [1326] each"""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _RootGadget) and self._key == other._key
@@ -77,7 +77,7 @@ class ResolvingGadget(_RootGadget):
 
     @property
     def vectors(self) -> tuple[Array, ...]:
-        """All vectors over hands."""
+        """Stop payoffs, then spreads and forced shares if there are any. float64 [1326] each"""
         spread, forced = np.asarray(self.spread), np.asarray(self.forced)
         if forced.any():
             return self.payoffs, spread, forced
@@ -86,7 +86,7 @@ class ResolvingGadget(_RootGadget):
 
 @dataclass(frozen=True, eq=False)
 class MaxmarginGadget(_RootGadget):
-    """Maxmargin gadget (Moravčík et al. 2016): the player chooses its hand; hand h earns weight[h] · value(h) − shift[h].
+    """Maxmargin gadget (Moravčík et al. 2016): the player chooses its hand h and earns weight[h] · value(h) − shift[h].
 
     The value of a hand is its mean against the opponent's compatible hands. With weights of one and counterfactual
     best-response values as shifts, the value of the choice is minus the smallest margin. In reach-maxmargin (Brown &
@@ -104,7 +104,7 @@ class MaxmarginGadget(_RootGadget):
 
     @property
     def vectors(self) -> tuple[Array, ...]:
-        """All vectors over hands."""
+        """Shifts and weights. float64 [1326] each"""
         return self.shifts, np.asarray(self.weights)
 
 
@@ -117,7 +117,10 @@ def _check_player(player: Any) -> None:
 
 
 def _check_vector(given: Array | float, what: str, least: float = -inf, most: float = inf) -> Array:
-    """Return a read-only vector over hands; a number stands for all of them."""
+    """Return a read-only vector over hands, float64 [1326]; a number is repeated for all hands.
+
+    Raises InputError unless all entries are finite and from `least` to `most`.
+    """
     numbers = (
         np.array(given if np.ndim(given) else np.full(NUM_HANDS, given), np.float64) + 0.0
     )  # no -0.0: bytes differ

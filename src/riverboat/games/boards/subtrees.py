@@ -23,14 +23,14 @@ from riverboat.games.tree_layout import traverse_preorder
 
 
 class BettingSubtree(NamedTuple):
-    """A part of a larger tree as a betting tree."""
+    """A betting tree that was extracted from a larger tree, with the original node of each of its nodes."""
 
     betting: BettingTree
-    origin: Array  # int [nodes]: node of the original tree; for a deal in an action tree, the node after it
+    origin: Array  # int [nodes]: node of the original tree; for a deal of an action tree, the node after the deal
 
 
 def extract_betting_subtree(betting: BettingTree, root: int = 0, removed: Iterable[int] = ()) -> BettingSubtree:
-    """Extract the betting tree below a node, without the subtrees of removed nodes. Streets count from the root."""
+    """Extract the betting tree below a node, without the subtrees of removed nodes. The new root's street is 0."""
     keep = np.zeros(len(betting.actor), bool)
     keep[root : betting.end[root]] = True
     for node in removed:
@@ -41,7 +41,7 @@ def extract_betting_subtree(betting: BettingTree, root: int = 0, removed: Iterab
     childless = [n for n in map(int, origin) if betting.actor[n] >= 0 and not any(keep[c] for c in betting.children(n))]
     if childless:
         raise InputError(f"node {childless[0]} of the betting would have no actions: leave one")
-    before = np.concatenate([[0], np.cumsum(keep)])  # number of kept nodes before each
+    before = np.concatenate([[0], np.cumsum(keep)])  # number of nodes before each that stay in the tree
     actor, showdown, payoffs, spent = (
         part[origin] for part in (betting.actor, betting.showdown, betting.payoffs, betting.spent)
     )
@@ -53,20 +53,24 @@ def extract_betting_subtree(betting: BettingTree, root: int = 0, removed: Iterab
 
 @dataclass(frozen=True, eq=False)
 class BoardSubgame(UnrolledStatesMixin):
-    """A subgame of a board game: a part of its betting, other ranges, a root gadget. Hands keep their rows."""
+    """A subgame of a board game: a subtree of its betting, ranges at its root, and optionally a root gadget.
+
+    Hands have the same rows in tables as in the full game.
+    """
 
     full_game: BoardGame
     name: str
     betting: BettingTree
-    weights: tuple[Array, Array]  # float64 [1326] each
+    weights: tuple[Array, Array]  # float64 [1326] each: ranges at the root
     gadget: RootGadget | None = None
     board: tuple[int, ...] = ()
-    deals: tuple[int, ...] = ()
+    deals: tuple[int, ...] = ()  # number of cards of each deal of the subgame
 
     @property
     def hand_indices(self) -> tuple[Array, Array]:
-        """All hands of the full game that the board does not block, also those of zero weight, so that rows are the
-        same.
+        """Indices of all hands of the full game that the board does not block. int64 [hands] each
+
+        Hands of zero weight are included, so that tables have the same rows as in the full game.
         """
         first, second = (h[~np.isin(HAND_CARDS[h], self.board).any(axis=1)] for h in self.full_game.hand_indices)
         return first, second
@@ -88,7 +92,7 @@ class BoardSubgame(UnrolledStatesMixin):
 
     @property
     def scale(self) -> tuple[str, float]:
-        """Scale of the full game."""
+        """Unit of exploitability, and the factor from chips to it, of the full game."""
         return self.full_game.scale
 
 
@@ -96,10 +100,10 @@ class BoardSubgame(UnrolledStatesMixin):
 
 
 def extract_action_subtree(tree: ActionTree, root: int, street: int | None = None) -> BettingSubtree:
-    """Convert the subtree below a node of an action tree to a betting tree. Streets count from the root.
+    """Convert the subtree below a node of an action tree to a betting tree. Street 0 is that of the root.
 
-    `street` is the street of the board at the root, if it differs from the node's. For a showdown after an all-in, the
-    remaining deals are part of the subtree.
+    `street` is the street of the board that is known at the root, if it is not the node's. Deals after it are part of
+    the subtree, also those between a called all-in and its showdown.
     """
     begin = int(tree.street[root]) if street is None else street
     on = np.where(tree.showdown, tree.rules.rounds - 1, tree.street)  # hands are compared on the complete board
@@ -125,7 +129,10 @@ def extract_action_subtree(tree: ActionTree, root: int, street: int | None = Non
 
 
 def _payoffs(tree: ActionTree, source: Array, showdown: Array) -> Array:
-    """Return the payoffs if seat 0's hand is stronger, equal, weaker, by seat. float64 [nodes, 3, 2]"""
+    """Return payoffs if seat 0's hand is stronger, equal, weaker, by seat. float64 [nodes, 3, 2]
+
+    Payoffs count from the root on: chips that a seat has put in before the root (`source[0]`) are not subtracted.
+    """
     won = tree.payoff[source].astype(np.float64)
     wins = np.array([1.0, 0.0, -1.0])
     first = won[:, None] * np.where(showdown[:, None], wins, 1.0)

@@ -32,7 +32,7 @@ deal_street = inline(rules.deal_street)
 
 @inline
 def initial_state(book):
-    """Return the state after the blinds."""
+    """Return the state before the first action, `book.start`."""
     a = book.start
     return CompactBettingState(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9])
 
@@ -53,7 +53,7 @@ def apply_action_and_deal(book, s, action):
 
 @inline
 def replay(book, actions, i, length):
-    """Return the state after the actions of line i."""
+    """Return the state after the first `length` actions of line i."""
     s = initial_state(book)
     for k in range(length):
         s = apply_action_and_deal(book, s, np.int64(actions[i, k]))
@@ -67,7 +67,7 @@ def first_illegal(
     length,  # int32 [n]
     states,  # int64 [n, STATE_FIELDS] OUT: fields of CompactBettingState
 ):
-    """Replay lines and store their states; return line and position of the first illegal action, or -1."""
+    """Replay lines and store their final states; return line and position of the first illegal action, or (-1, -1)."""
     for i in range(len(length)):
         s = initial_state(book)
         for k in range(length[i]):
@@ -81,22 +81,23 @@ def first_illegal(
 
 @inline
 def store_state(s, states, i):
-    """Store a state in row i."""
+    """Store a CompactBettingState in row i of an array of states."""
     for k, x in enumerate(s):
         states[i, k] = x
 
 
 @inline
 def load_state(states, i):
-    """Load the state of row i."""
+    """Load the CompactBettingState of row i of an array of states."""
     a = states[i]
     return CompactBettingState(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9])
 
 
 @kernel
 def call_and_raise_bounds(book, states, out):
-    """Compute the amount to call, and the smallest and largest total of a raise. int64 [n, STATE_FIELDS] -> int64 [n,
-    3]
+    """Compute, for each state, the chips to call, and the smallest and largest total of a raise.
+
+    int64 [n, STATE_FIELDS] -> int64 [n, 3]
     """
     for i in range(len(states)):
         s = load_state(states, i)
@@ -118,7 +119,10 @@ def trace_decisions(
     start,  # int64 [10] scratch: the state before the first action
     out,  # int64 [actions of all hands, NUM_COLUMNS] OUT
 ):
-    """Record the state before every action: seat, street, raises so far, amount to call, larger total, aggressor."""
+    """Record the state before every action: seat, street, raises so far, chips to call, larger total, aggressor.
+
+    The aggressor is the seat that bet or raised last on the previous street, or NOBODY.
+    """
     at = 0
     for i in range(len(length)):
         blind0, blind1, ante = chips[i, 0], chips[i, 1], chips[i, 4]
@@ -141,23 +145,23 @@ def trace_decisions(
 
 
 class BettingGraph(NamedTuple):
-    """Graph of betting states and the actions between them."""
+    """Graph of betting states (see `action_tree`): the edges of a state are the actions of the player to act."""
 
     start: Array  # int64 [states]: first edge of a state
     moves: Array  # int8 [states]: number of edges; 0 if the hand is over
     target: Array  # int32 [edges]: the state after each action
-    kind: Array  # int8 [edges]
-    total: Array  # int32 [edges]
+    kind: Array  # int8 [edges]: 0 fold, 1 call, 2 raise
+    total: Array  # int32 [edges]: the actor's total over the whole hand, after the action
 
 
 class UnrolledBetting(NamedTuple):
-    """Nodes of a betting tree."""
+    """Nodes of a betting tree, as `ActionTree` stores them, each with its state in the graph."""
 
-    state: Array  # int32 [nodes]: state of the graph
-    first: Array  # int32 [nodes]
-    parent: Array  # int32 [nodes]
-    kind: Array  # int8 [nodes]
-    total: Array  # int32 [nodes]
+    state: Array  # int32 [nodes]: index of the node's state in the graph
+    first: Array  # int32 [nodes]: first child; -1 at a terminal
+    parent: Array  # int32 [nodes]: -1 at the root
+    kind: Array  # int8 [nodes]: kind of the action that leads here; -1 at the root
+    total: Array  # int32 [nodes]: total of that action; 0 at the root
 
 
 @kernel
@@ -166,7 +170,7 @@ def unroll_graph(
     stack,  # int32 [capacity] scratch
     out,  # UnrolledBetting OUT
 ):
-    """Unroll a graph of states, with the root first, into a tree; return the number of nodes.
+    """Unroll a graph of states, whose first state is the root, into a tree; return the number of nodes.
 
     Children are adjacent, and the subtree of the first child precedes that of the second.
     """

@@ -51,14 +51,17 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class BettingTreeSize:
-    """Size of a betting tree. Terminals belong to the street of the action that ends the hand."""
+    """Numbers of decisions, actions and terminals of a betting tree, by street.
+
+    A terminal belongs to the street of the action that ends the hand.
+    """
 
     name: str
     streets: tuple[str, ...]
     decisions: tuple[tuple[int, int], ...]  # by street, then by seat
     actions: tuple[tuple[int, int], ...]  # actions of these decisions
-    folds: CountsByStreet
-    showdowns: CountsByStreet  # including called all-ins before the last street
+    folds: CountsByStreet  # terminals after a fold
+    showdowns: CountsByStreet  # terminals with a showdown, including called all-ins before the last street
 
     @property
     def nodes(self) -> int:
@@ -71,7 +74,7 @@ class BettingTreeSize:
         return sum(self.folds) + sum(self.showdowns)
 
     def table_size(self, buckets: Sequence[int], entry_bytes: float = 8) -> StrategyTableSize:
-        """Return the size of tables with `buckets` on each street and `entry_bytes` bytes per infoset-action."""
+        """Return the size of tables with `buckets[street]` buckets and `entry_bytes` bytes per infoset-action."""
         if len(buckets) != len(self.streets) or min(buckets) < 1:
             raise InputError(
                 f"buckets={tuple(buckets)}: give a number above zero for each of {', '.join(self.streets)}"
@@ -104,7 +107,7 @@ class StrategyTableSize:
 
     @property
     def table(self) -> ReportTable:
-        """A row for each street, and one for the total."""
+        """Report table with a row for each street, and one for the total."""
         shape, rows = self.tree_size, []
         for street, name in enumerate(shape.streets):
             counts = (sum(shape.decisions[street]), sum(shape.actions[street]), self.buckets[street])
@@ -137,7 +140,7 @@ MAX_STATES = 20_000_000
 MAX_ACTIONS = 127
 # Larger trees are unrolled by a compiled loop, which a process that only loads an agent need not load.
 MAX_INTERPRETED_NODES = 50_000
-_NODE_BYTES = 33 + 4  # of the arrays below, and the state of each node while they are built
+_NODE_BYTES = 33 + 4  # bytes per node: the arrays of ActionTree, and a state number while they are built
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +158,7 @@ class ActionTree:
     menu: ActionMenu | None
     shape: BettingTreeSize
     actor: Array  # int8 [nodes]: the seat to act, TERMINAL_ACTOR (-1) at a terminal
-    street: Array  # int8 [nodes]: of a terminal, the street of the action that leads to it
+    street: Array  # int8 [nodes]: betting round; at a terminal, the street of the action that leads to it
     first: Array  # int32 [nodes]: first child; -1 at a terminal
     count: Array  # int8 [nodes]: number of actions; 0 at a terminal
     parent: Array  # int32 [nodes]: -1 at the root
@@ -181,7 +184,7 @@ class ActionTree:
         return acpc_label(self.rules.limit, self.move(node)) if node else ""
 
     def move(self, node: int) -> int:
-        """Return the action that leads to a node as a number (`betting_rules`)."""
+        """Return the action that leads to a node as a number: -1 fold, 0 call, or the total of a raise."""
         kind = int(self.kind[node])
         return kind - 1 if kind < RAISE else int(self.total[node])
 
@@ -243,7 +246,7 @@ class ActionTree:
         return node
 
     def table_size(self, buckets: Sequence[int], entry_bytes: float = 8) -> StrategyTableSize:
-        """Return the size of tables with `buckets` on each street."""
+        """Return the size of tables with `buckets[street]` buckets and `entry_bytes` bytes per infoset-action."""
         return self.shape.table_size(buckets, entry_bytes)
 
     @cached_property
@@ -266,9 +269,9 @@ class _BettingGraph:
     def __init__(self, root: BettingState, menu: ActionMenu | None) -> None:
         """Build the graph street by street and action by action, so that every state comes after its predecessors."""
         self.rules, self.choices = root.rules, MenuActions(root.rules, menu)
-        self.states = array("i")  # of each state: chips of both seats, turn, street, over
+        self.states = array("i")  # five numbers per state: chips of both seats, turn, street, over
         self.start, self.moves = array("q"), array("B")  # first edge of each state, and their number
-        self.target, self.kind, self.total = array("i"), array("b"), array("i")  # of each edge
+        self.target, self.kind, self.total = array("i"), array("b"), array("i")  # the fields of the edges
         self.paths: list[int] = []  # number of lines that lead to each state, as exact integers
         streets = range(self.rules.rounds)
         self.num_decisions, self.num_actions = [[0, 0] for _ in streets], [[0, 0] for _ in streets]
@@ -287,6 +290,7 @@ class _BettingGraph:
                 self.depth += 1
             level = self.roots
 
+    # Add a state without actions and return its index; `key` begins with chips of both seats, turn and street.
     def _add(self, key: tuple[int, ...], over: int) -> int:
         if len(self.paths) >= MAX_STATES:
             raise MemoryLimitError(
@@ -330,12 +334,12 @@ class _BettingGraph:
             self.paths[number] += num_lines
 
     def _forget_aggressor(self, s: CompactBettingState) -> CompactBettingState:
-        """Return the state that stands for all with the same subtree: actions may not depend on who bet last."""
+        """Clear the previous street's aggressor if the menu ignores it, so that states with equal subtrees merge."""
         return s if self.choices.depends_on_aggressor else s._replace(led=NOBODY)
 
     @property
     def size(self) -> BettingTreeSize:
-        """Size of the tree."""
+        """Size of the unrolled tree."""
         decisions, actions = (tuple((a, b) for a, b in each) for each in (self.num_decisions, self.num_actions))
         ends = tuple(self.num_folds), tuple(self.num_showdowns)
         return BettingTreeSize(self.rules.name, self.rules.streets, decisions, actions, *ends)
@@ -350,7 +354,7 @@ def measure_action_tree(root: PokerRules | BettingState, menu: ActionMenu | None
 
 
 def _check_root(root: PokerRules | BettingState) -> BettingState:
-    """Return the root state of a tree; raise InputError if it cannot have one."""
+    """Return the betting state at the root; raise InputError if no tree can be built from it."""
     state = BettingState.start(root) if isinstance(root, PokerRules) else root
     rules = state.rules
     rules.require_zero_sum("blueprints are trained")
@@ -364,7 +368,10 @@ def _check_root(root: PokerRules | BettingState) -> BettingState:
 def compile_action_tree(
     root: PokerRules | BettingState, menu: ActionMenu | None = None, max_nodes: int = MAX_NODES
 ) -> ActionTree:
-    """Build the tree of a game and a menu of sizes, from the deal or from any state. A limit game needs no menu."""
+    """Build the tree of a game and a menu of sizes, from the deal or from any state. A limit game needs no menu.
+
+    More than `max_nodes` nodes raise MemoryLimitError.
+    """
     root_state = _check_root(root)
     rules, graph = root_state.rules, _BettingGraph(root_state, menu)
     shape = graph.size
@@ -398,8 +405,9 @@ def compile_action_tree(
 
 
 def _unroll(graph: _kernels.BettingGraph, stack: Array, out: _kernels.UnrolledBetting) -> int:
-    """Unroll the graph in a compiled loop, or in Python for small trees: 10 ms for 15,000 nodes; loading code takes 200
-    ms.
+    """Unroll the graph into `out` by a compiled loop, or in Python for small trees; return the number of nodes.
+
+    Python takes 10 ms for 15,000 nodes; to load the compiled loop takes 200 ms.
     """
     if len(out.state) > MAX_INTERPRETED_NODES:
         return int(_kernels.unroll_graph(graph, stack, out))

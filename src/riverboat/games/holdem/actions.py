@@ -33,9 +33,9 @@ def format_action(action: int, rules: PokerRules) -> str:
 
 
 def fit_to_stacks(actions: Iterable[int], state: BettingState) -> tuple[int, ...]:
-    """Fit actions of a menu or a tree to the stacks of a table.
+    """Increase raises of a menu or a tree to the smallest legal raise of a table with unequal stacks.
 
-    All-in of a menu is the shorter stack. If the minimum raise of the deeper stack is more, it is all-in too.
+    Menus limit totals to the shorter stack, which may be less than the minimum raise of the deeper one.
     """
     raises = state.raise_range()
     return tuple(move if move <= CALL or raises is None else max(move, raises.least) for move in actions)
@@ -43,21 +43,21 @@ def fit_to_stacks(actions: Iterable[int], state: BettingState) -> tuple[int, ...
 
 # --- batches of betting states ---
 
-STATE_FIELDS = len(CompactBettingState._fields)  # columns of a state
+STATE_FIELDS = len(CompactBettingState._fields)  # columns of an array of states: the fields of CompactBettingState
 
 
 @lru_cache(maxsize=64)
 def compact_rules_arrays(rules: PokerRules) -> CompactBettingRules:
-    """Convert rules for compiled loops. Only zero-sum rules are supported: no rake and no dead money."""
+    """Convert rules to arrays for compiled loops; rules with rake or dead money raise InputError."""
     rules.require_zero_sum("agents play")
     fields: list[Any] = [np.array(field, np.int64) if isinstance(field, tuple) else field for field in rules.compact]
     return CompactBettingRules(*fields)
 
 
 def replay_lines(rules: PokerRules, actions: Array, length: Array) -> tuple[Array, tuple[int, int] | None]:
-    """Replay lines; return their states, and line and position of the first illegal action.
+    """Replay lines; return their final states, and line and position of the first illegal action, if there is one.
 
-    int32 [n, most], int32 [n] -> int64 [n, STATE_FIELDS]
+    `actions` int32 [n, most], `length` int32 [n] -> states int64 [n, STATE_FIELDS]
     """
     out = np.empty((len(length), STATE_FIELDS), np.int64)
     line, position = kernels.first_illegal(compact_rules_arrays(rules), actions, length, out)
@@ -65,7 +65,10 @@ def replay_lines(rules: PokerRules, actions: Array, length: Array) -> tuple[Arra
 
 
 def call_and_raise_bounds(rules: PokerRules, states: Array) -> Array:
-    """Return the amount to call, and the smallest and largest total of a raise. int64 [n, STATE_FIELDS] -> int64 [n, 3]"""
+    """Return, for each state, the chips to call, and the smallest and largest total of a raise (0, -1: no raise).
+
+    int64 [n, STATE_FIELDS] -> int64 [n, 3]
+    """
     out = np.empty((len(states), 3), np.int64)
     kernels.call_and_raise_bounds(compact_rules_arrays(rules), states, out)
     return out

@@ -41,7 +41,7 @@ class BetSize:
 
     @cached_property
     def ratio(self) -> tuple[int, int]:
-        """Factor of the pot or of the bet faced, as a fraction."""
+        """Factor of the pot or of the bet faced, as numerator and denominator."""
         return (Fraction(self.number) / (100 if self.kind == "%" else 1)).as_integer_ratio()
 
     def __str__(self) -> str:
@@ -89,7 +89,10 @@ class SizingContext:
 
 
 def parse_sizes(text: str, where: str = "sizes", *, facing_bet: bool = True) -> BetSizes:
-    """Parse a list of sizes such as `33%, 2e, a`; an empty text has none. `facing_bet`: whether a bet is faced."""
+    """Parse a list of sizes such as `33%, 2e, a`; an empty text has none.
+
+    `facing_bet` allows multiples of a bet, such as `2.5x`; `where` names the text in error messages.
+    """
     if not isinstance(text, str):
         raise InputError(f"{where} = {short_repr(text)}: must be a text, such as '33%, 75%'")
     tokens = [token.strip() for token in text.split(",")] if text.strip() else []
@@ -171,7 +174,7 @@ def min_raise_total(context: SizingContext) -> int:
 
 
 def size_total(size: BetSize, context: SizingContext) -> int:
-    """Return the total of a size, before it is fitted to the minimum and the stack."""
+    """Return the player's total on this street for a size, not yet limited to the minimum raise and the stack."""
     if size.kind == "a":
         return context.stack
     if size.kind == "x":
@@ -199,9 +202,10 @@ def resolve_sizes(
 ) -> tuple[int, ...]:
     """Return the totals on this street that a menu allows, ascending and distinct; `context.stack` is all-in.
 
-    Sizes below the minimum raise become it, and those above the stack all-in. `force_all_in`: so does one that would
-    leave less than this share of the pot after a call. `add_all_in`: all-in is added if it is at most this share of the
-    pot. `merge`: going down from the largest size X, a size Y is dropped if (pot + X) / (pot + Y) < 1 + merge.
+    Sizes below the minimum raise are increased to it, and those above the stack become all-in. `force_all_in`: so does
+    a size that would leave less than this share of the pot behind after a call. `add_all_in`: all-in is added if it is
+    at most this share of the pot. `merge`: going down from the largest size X, a size Y is dropped if
+    (pot + X) / (pot + Y) < 1 + merge.
     """
     if context.bet_faced >= context.stack:
         return ()

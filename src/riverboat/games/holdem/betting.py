@@ -40,7 +40,7 @@ from riverboat.games.holdem.betting_rules import (
 )
 from riverboat.games.holdem.rules import PokerRules
 
-# --- notations: inside, an action is a number (`betting_rules`); a game chooses the notation of its lines ---
+# --- notations: the code handles actions as numbers (`betting_rules`); each game has a notation for its lines ---
 
 DEAL = -3  # in the history of a state: the next round was dealt
 _TOTAL_LABEL = re.compile(r"[br]([1-9]\d{0,15})", re.ASCII)
@@ -56,7 +56,7 @@ class ActionNotation(NamedTuple):
     format
         Function that formats an action at a state.
     parse
-        Function that parses a label at a state; None if no action is written so there.
+        Function that parses a label at a state; it returns None if the label denotes no action there.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class ActionNotation(NamedTuple):
 
     joiner: str  # between the actions of a line
     format: Callable[[CompactBettingRules, CompactBettingState, int], str]
-    parse: Callable[[CompactBettingRules, CompactBettingState, str], int | None]  # None if no action is written so here
+    parse: Callable[[CompactBettingRules, CompactBettingState, str], int | None]  # None: the label is no action here
 
 
 def acpc_label(limit: bool, move: int) -> str:
@@ -110,6 +110,7 @@ def _parse_acpc(book: CompactBettingRules, s: CompactBettingState, label: str) -
 
 
 def _format_street(book: CompactBettingRules, s: CompactBettingState, move: int) -> str:
+    # Notation of spots: x check, c call, f fold, a all-in; b120 a bet and r300 a raise, with the total of this street.
     if move <= CALL:
         return "f" if move == FOLD else "c" if call_amount(book, s) else "x"
     if move == min(book.stacks):
@@ -376,12 +377,12 @@ class BettingState:
 
     @property
     def previous_aggressor(self) -> int | None:
-        """The seat that bet or raised last on the previous round."""
+        """The seat that bet or raised last on the previous round; None if nobody did."""
         return None if self.compact.led == NOBODY else self.compact.led
 
     @property
     def folded(self) -> int | None:
-        """The seat that folded."""
+        """The seat that folded; None if nobody did."""
         return self.compact.turn if self.compact.over == FOLDED else None
 
     @property
@@ -391,7 +392,7 @@ class BettingState:
 
     @property
     def showdown(self) -> bool:
-        """Whether nobody folded."""
+        """Whether nobody has folded; at the end of a hand, whether hands are compared."""
         return self.compact.over != FOLDED
 
     @property
@@ -408,7 +409,7 @@ class BettingState:
 
     @property
     def sizing_context(self) -> SizingContext:
-        """Amounts that bet sizes refer to; totals count this round only, from `before` on."""
+        """Amounts that bet sizes refer to; totals count the chips of this round only."""
         return sizing_context(self.rules, self.compact)
 
     # --- actions ---
@@ -474,7 +475,7 @@ class BettingState:
         return BettingState(self.rules, after, (*self.history, DEAL))
 
     def deal_due_streets(self) -> BettingState:
-        """Return the state after the deals that are due, at a player's turn or at the end of the hand."""
+        """Apply all deals that are due; return the next state in which a player acts or the hand is over."""
         state = self
         while state.actor == CHANCE:
             state = state.next_street()
@@ -516,7 +517,7 @@ class BettingState:
         return InputError(f"illegal action {short_repr(label)} at {short_repr(self.line)}: {self._describe_options()}")
 
     def _describe_options(self) -> str:
-        """Describe what can follow, for messages."""
+        """Describe the legal actions or the next deal, for error messages."""
         if self.actor == TERMINAL:
             return "the hand is over"
         if self.actor == CHANCE:
@@ -534,7 +535,7 @@ class BettingState:
 
     @property
     def stake(self) -> int:
-        """Chips that the loser loses: uncalled chips are returned."""
+        """Chips that the loser of the hand loses: the smaller total, since uncalled chips are returned."""
         return min(self.spent)
 
     def payoffs(self, dead_money: tuple[int, int] = (0, 0)) -> ShowdownPayoffs:

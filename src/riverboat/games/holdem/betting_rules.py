@@ -65,7 +65,7 @@ def raise_bounds(book: CompactBettingRules, s: CompactBettingState) -> tuple[int
 
 
 def is_action_allowed(to_call: int, min_raise: int, max_raise: int, action: int) -> bool:
-    """Return whether an action is legal for a player with this amount to call and these raise bounds."""
+    """Return whether an action is legal, given the results of `call_amount` and `raise_bounds`."""
     return (
         (action == FOLD and to_call > 0)
         or action == CALL
@@ -97,7 +97,7 @@ def apply_action(book: CompactBettingRules, s: CompactBettingState, action: int)
 
 
 def deal_street(book: CompactBettingRules, s: CompactBettingState) -> CompactBettingState:
-    """Return the state after the next round is dealt. After a called all-in there is no more betting."""
+    """Return the state after the next round is dealt; after a called all-in, `over` stays SHOWDOWN."""
     street, over = s.street + 1, s.over
     if over == DEAL_DUE:
         over = IN_PROGRESS

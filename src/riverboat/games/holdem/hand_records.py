@@ -43,7 +43,7 @@ class HandRecords:
 
     rules: PokerRules  # deck and kind of betting of all hands; its blinds and stacks are placeholders
     scale: int  # chips per unit of money: 100 if chips are cents
-    names: tuple[str, ...]  # of all players
+    names: tuple[str, ...]  # names of all players
     player: Array  # int32 [n, 2]: player in each seat, as an index of `names`
     number: Array  # int64 [n]: number in the file or the match
     blinds: Array  # int64 [n, 2]: chips, by seat
@@ -68,7 +68,7 @@ class HandRecords:
         return self.names[first], self.names[second]
 
     def played_by(self, name: str) -> Array:
-        """Return in which hands a player plays. bool [n]"""
+        """Return a mask of the hands in which a player plays. bool [n]"""
         if name not in self.names:
             raise InputError(f"player {name!r}: plays in none of these {len(self):,} hands")
         return np.asarray((self.player == self.names.index(name)).any(axis=1))
@@ -101,9 +101,9 @@ class HandRecords:
         return tuple(card for card in cards if card != HIDDEN_CARD)
 
     def seen_by(self, name: str) -> HandRecords:
-        """Return the hands as one of their players saw them.
+        """Return the hands as one of their players observed them.
 
-        After a fold, the opponent's hole cards and the board cards that were not dealt are hidden.
+        After a fold, the opponent's hole cards, and board cards of streets that were not reached, are hidden.
         """
         hole, cards, seat = self.rules.hole, self.cards.copy(), self.seat_of(name)
         ends = self._final_states()
@@ -117,7 +117,7 @@ class HandRecords:
 
     @property
     def chip_settings(self) -> Array:
-        """Blinds, stacks and ante, which distinguish the rules of hands. int64 [n, 5]"""
+        """Blinds (2), stacks (2) and ante of each hand: all in which the rules of hands differ. int64 [n, 5]"""
         return np.concatenate([self.blinds, self.stacks, self.ante[:, None]], axis=1)
 
     def _final_states(self) -> Array:
@@ -138,7 +138,7 @@ _SHARED_FIELDS = ("rules", "scale", "names")
 
 @lru_cache(maxsize=1 << 14)
 def with_chips(rules: PokerRules, blinds: tuple[int, int], stacks: tuple[int, int], ante: int) -> PokerRules:
-    """Return the rules with other blinds, stacks and ante; games without stacks keep none."""
+    """Return the rules with other blinds, stacks and ante; `stacks` are ignored in games without stacks."""
     return replace(rules, blinds=blinds, stacks=stacks if rules.stacks is not None else None, ante=ante)
 
 
@@ -154,7 +154,10 @@ class RecordedHand:
 
 
 def build_records(hands: Sequence[RecordedHand], rules: PokerRules, scale: int = 1) -> HandRecords:
-    """Build a record from finished hands, and compute the chips won from their betting and cards."""
+    """Build a record from finished hands, and compute the chips won from their betting and cards.
+
+    `rules` gives deck and kind of betting of all hands, `scale` the chips per unit of money.
+    """
     names = list(dict.fromkeys(name for hand in hands for name in hand.names))
     index_of = {name: k for k, name in enumerate(names)}
     n, hole, board = len(hands), rules.hole, rules.board_sizes[-1]
@@ -178,7 +181,10 @@ def build_records(hands: Sequence[RecordedHand], rules: PokerRules, scale: int =
 
 
 def _chips_won(played: Sequence[RecordedHand], cards: Array, hole: int) -> Array:
-    """Return the chips won by seat: the stake goes to the player who did not fold, who showed, or has the better hand."""
+    """Return the chips won by seat: the stake goes to the player who did not fold, who showed, or has the better hand.
+
+    `hole` is the number of hole cards. int64 [n, 2]; UNKNOWN_RESULT if no winner can be determined.
+    """
     won = np.full((len(played), 2), UNKNOWN_RESULT, np.int64)
     shown = (cards != HIDDEN_CARD).all(axis=1)
     result = np.zeros(len(played), np.int64)
@@ -195,7 +201,7 @@ def _chips_won(played: Sequence[RecordedHand], cards: Array, hole: int) -> Array
 
 
 def concatenate_records(parts: Iterable[HandRecords]) -> HandRecords:
-    """Concatenate records of one kind of game."""
+    """Concatenate records with equal `game_signature`; others raise InputError."""
     hands = list(parts)
     if not hands:
         raise InputError("no records to join: give at least one")
@@ -213,7 +219,7 @@ def concatenate_records(parts: Iterable[HandRecords]) -> HandRecords:
 
 
 def game_signature(hands: HandRecords) -> tuple[object, ...]:
-    """Return what all hands of a record share; records that differ in it cannot be joined."""
+    """Return scale, deck and kind of betting, which all hands of a record share; records are joined only if equal."""
     rules = hands.rules
     betting = rules.limit, rules.least_bet, rules.first, rules.stacks is None
     return hands.scale, rules.suits, rules.ranks, rules.hole, rules.board, *betting
@@ -224,13 +230,13 @@ def game_signature(hands: HandRecords) -> tuple[object, ...]:
 
 @dataclass(frozen=True, eq=False)
 class RecordedDecisions:
-    """All decisions of a record and the state before each. int64 [actions]"""
+    """All decisions of a record in order, with the state before each and the action. All arrays: int64 [decisions]"""
 
     hand: Array  # index of the hand in the record
     player: Array  # player to act, as an index of `hands.names`
-    seat: Array
-    street: Array
-    raises: Array  # of this round so far, not counting blinds
+    seat: Array  # seat to act
+    street: Array  # betting round, from 0
+    raises: Array  # bets and raises of this round so far, not counting blinds
     to_call: Array  # chips that a call adds
     larger_total: Array  # larger total of both seats, over the whole hand
     previous_aggressor: Array  # the seat that bet or raised last on the previous round; -1: nobody
@@ -245,7 +251,7 @@ class RecordedDecisions:
 
 
 def trace_decisions(hands: HandRecords) -> RecordedDecisions:
-    """Return every decision of a record. The hands are not checked for legality again."""
+    """Replay the hands of a record and return every decision; legality of the actions is not checked again."""
     chips = hands.chip_settings
     if hands.rules.stacks is None:
         chips[:, 2:4] = UNLIMITED

@@ -1,4 +1,4 @@
-"""Match states of the ACPC protocol, one player's view of a hand: `MATCHSTATE:position:hand:betting:cards`.
+"""Match states of the ACPC protocol, what one player observes: `MATCHSTATE:position:hand:betting:cards`.
 
     MATCHSTATE:0:30:cc/r250c/:9s8h|/8c8d5c/6s
 
@@ -54,7 +54,7 @@ class BettingNode:
 
 
 class BettingNodeCache:
-    """Cache of the betting nodes of a game by line: a match visits the same ones again and again."""
+    """Cache of the betting nodes and card texts of a game, since a match visits the same ones again and again."""
 
     def __init__(self, rules: PokerRules, max_nodes: int = 1 << 14) -> None:
         if rules.board[0]:
@@ -88,7 +88,7 @@ class BettingNodeCache:
         return following
 
     def _extend_known_line(self, line: str) -> BettingNode | None:
-        """Return the node of a line that is one action longer than a known one, as in a match that is followed."""
+        """Return the node of a line that is one legal action longer than a cached one; None for other lines."""
         move = _LAST_ACTION.search(line)
         before = self._nodes.get(line[: move.start()]) if move is not None else None
         if move is None or before is None or before.betting.find_action(move[1]) is None:
@@ -107,7 +107,7 @@ class BettingNodeCache:
 
 @dataclass(frozen=True, slots=True)
 class MatchState:
-    """One player's view of a hand."""
+    """What one player observes of a hand: seat, number of the hand, betting, and visible cards."""
 
     position: int  # seat of the player
     hand: int  # from 0
@@ -172,7 +172,7 @@ def format_board(board: Sequence[int], rules: PokerRules, street: int) -> str:
 
 
 def parse_match_state(text: str, rules: PokerRules, lines: BettingNodeCache | None = None) -> MatchState:
-    """Parse a match state and check it against the rules. Pass `lines` to parse many faster."""
+    """Parse a match state and check it against the rules; a cache `lines`, passed to every call, saves time."""
     lines = lines if lines is not None else BettingNodeCache(rules)
     where = f"match state {short_repr(text)}"
     fields = text.split(":")
@@ -195,7 +195,7 @@ def parse_match_state(text: str, rules: PokerRules, lines: BettingNodeCache | No
 
 
 def parse_number(text: str, where: str) -> int:
-    """Parse the number of a hand."""
+    """Parse the number of a hand; `where` locates it in error messages."""
     if not _NUMBER.fullmatch(text) or int(text) > MAX_HAND_NUMBER:
         raise InputError(f"{where}: hand {short_repr(text)}: a whole number from 0 to {MAX_HAND_NUMBER} is needed")
     return int(text)

@@ -6,8 +6,8 @@
     turn = "100%, a"                      # one list for all; omitted streets repeat the last one given
     most_raises = [4, 3, 2, 2]            # bets and raises per street, or one number for all; default: no limit
     add_all_in = "150%"                   # thresholds of `bet_sizes`: also force_all_in and merge
-    donk_bets = false                     # the first to act does not bet into the last street's aggressor; default: true
-    [menu.donk]                           # sizes of such bets, if they differ; omitted streets repeat the last one given
+    donk_bets = false                     # the first to act never bets into the last street's aggressor; default: true
+    [menu.donk]                           # sizes of such bets if they differ; omitted streets repeat the last one given
     turn = "33%"
     [menu.ip]                             # where one seat differs: oop is seat 0, ip is seat 1, the dealer
     preflop = ["2x, 2.5x, a", "3x, a", "a"]
@@ -52,7 +52,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class MenuLevel:
-    """Sizes after a number of raises.
+    """Bet sizes that are allowed after a given number of raises on a street.
 
     Attributes
     ----------
@@ -480,8 +480,9 @@ def trim_repeats(entries: Sequence[T]) -> tuple[T, ...]:
 
 
 def _parse_streets(table: Mapping[str, Any], own: Mapping[str, Any], where: str, seat: str) -> tuple[MenuLevels, ...]:
-    """Parse the levels of all streets for one seat; an omitted street repeats the last one given, by the seat or by
-    both.
+    """Parse the levels of all streets for one seat; `own` has its entries, `table` those of both seats.
+
+    The seat's entries take precedence. An omitted street repeats the last one given.
     """
     streets: list[MenuLevels] = []
     value, key, source = None, "", where
@@ -498,8 +499,9 @@ def _parse_streets(table: Mapping[str, Any], own: Mapping[str, Any], where: str,
 
 
 def _parse_levels(value: Any, where: str, facing_bet: bool) -> MenuLevels:
-    """Parse the levels of one street. `facing_bet`: whether there is a bet before the first raise, such as the big
-    blind.
+    """Parse the levels of one street: a text of sizes, or a list of texts by raises so far.
+
+    `facing_bet`: whether there is a bet before the first raise, such as the big blind.
     """
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
@@ -588,7 +590,7 @@ def format_menu(menu: ActionMenu) -> str:
 
 
 def _format_levels(levels: MenuLevels) -> str:
-    """Format a list by raises, or one text if all are the same."""
+    """Format levels as a TOML list by raises so far, or as one text if there is only one level."""
     quoted = [f'"{level}"' for level in levels]
     return quoted[0] if len(quoted) == 1 else f"[{', '.join(quoted)}]"
 

@@ -80,7 +80,7 @@ class Observations:
 
     @cached_property
     def public_states(self) -> PublicStates:
-        """The public part of the observations."""
+        """The public states of the tables: lines and boards without hole cards."""
         return PublicStates(self.rules, self.moves, self.length, self.board)
 
     def line(self, i: int) -> str:

@@ -36,7 +36,7 @@ class PublicStates:
     moves
         int32 [n, most]: FOLD, CALL or the total of a raise; END_OF_LINE after the last.
     length
-        int32 [n]
+        Number of actions of each line. int32 [n]
     board
         uint8 [n, board cards of the game]; HIDDEN_CARD if not dealt.
 
@@ -50,7 +50,7 @@ class PublicStates:
 
     rules: PokerRules
     moves: Array  # int32 [n, most]: FOLD, CALL or the total of a raise; END_OF_LINE after the last
-    length: Array  # int32 [n]
+    length: Array  # int32 [n]: number of actions
     board: Array  # uint8 [n, board cards of the game]; HIDDEN_CARD if not dealt
 
     def __len__(self) -> int:
@@ -140,10 +140,10 @@ class PublicStates:
         return bytes(self.moves[i, : self.length[i]].tobytes() + self.board[i].tobytes())
 
     def decisions(self) -> tuple[PublicStates, Array, Array]:
-        """Return all decisions on the paths to the states.
+        """Return the m decisions on the paths to the states.
 
-        The result has their public states, the index of the state that each leads to (int64 [m]), and the action (int32
-        [m]).
+        The result has the public states of the decisions, the index of the state to which each leads (int64 [m]), and
+        the action that was played (int32 [m]).
         """
         owner = np.repeat(np.arange(len(self)), self.length)
         position = np.arange(len(owner)) - np.repeat(np.cumsum(self.length) - self.length, self.length)

@@ -143,7 +143,7 @@ class PokerRules:
     board
         By round: cards dealt to the board before its betting.
     ante
-        Of each seat, in addition to its blind.
+        Chips that each seat posts in addition to its blind.
     pot
         Chips in the pot that belong to nobody.
     least_bet
@@ -177,7 +177,7 @@ class PokerRules:
     ranks: int = 13
     hole: int = 2
     board: tuple[int, ...] = (0, 3, 1, 1)  # by round: cards dealt to the board before its betting
-    ante: int = 0  # of each seat, in addition to its blind
+    ante: int = 0  # chips that each seat posts in addition to its blind
     pot: int = 0  # chips in the pot that belong to nobody
     least_bet: int | None = None  # minimum bet of a round; None: the big blind
     rake: Rake = NO_RAKE
@@ -284,7 +284,7 @@ class PokerRules:
 
     @cached_property
     def compact(self) -> CompactBettingRules:
-        """The rules in the form of `betting_rules`."""
+        """The rules as CompactBettingRules, the argument of the functions of `betting_rules`."""
         least, stacks = self.least_bet or max(self.big_blind, 1), self.stacks or (UNLIMITED, UNLIMITED)
         sizes, most = self.raise_sizes or (0,) * self.rounds, self.most_raises or (UNLIMITED,) * self.rounds
         (first, second), ante = self.blinds, self.ante

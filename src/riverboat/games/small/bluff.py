@@ -94,6 +94,7 @@ class Bluff:
         return replace(self, values={**self.values, **values})
 
     def _value_to_starter(self, a: int, b: int) -> float:
+        # Value, to its starter, of the game with `a` dice of the starter and `b` of the opponent, who has lost at 0.
         if b == 0:
             return 1.0
         name = f"bluff:{a},{b}"
@@ -106,7 +107,7 @@ class Bluff:
 
     @property
     def values_after_loss(self) -> tuple[float, float]:
-        """Value to player 0 when player 0 loses the round, and when player 1 does."""
+        """Value of the match to player 0 after player 0 has lost a die, and after player 1 has."""
         a, b = self.dice
         return -self._value_to_starter(b, a - 1), self._value_to_starter(a, b - 1)
 
@@ -193,9 +194,9 @@ class Bluff:
 @dataclass(frozen=True)
 class _BluffState(NoPublicChance):
     game: Bluff
-    last: int
-    actor_to_move: int
-    called: bool
+    last: int  # number of the last bid; -1 before the first
+    actor_to_move: int  # at the end, the player who challenged
+    called: bool  # whether the last bid was challenged
 
     @property
     def actor(self) -> int:

@@ -23,12 +23,15 @@ MAX_PLAYERS = 10
 
 @dataclass(frozen=True)
 class MultiplayerPoker:
-    """Poker with one hole card each and `rounds` betting rounds, with a public card before each round but the first."""
+    """Kuhn- and Leduc-like poker for 3 to 10 players: one hole card each, and fixed bets.
 
-    kind: str
+    There are `rounds` betting rounds, with a public card before each round but the first.
+    """
+
+    kind: str  # name of the two-player game: kuhn or leduc
     players: int
-    ranks: int
-    suits: int
+    ranks: int  # number of ranks of the deck
+    suits: int  # number of suits, which only make ranks more frequent
     rounds: int
     rules: SmallPokerRules
     unit: str = field(default="chips", init=False)
@@ -45,7 +48,7 @@ class MultiplayerPoker:
 
     @cached_property
     def cards(self) -> tuple[str, ...]:
-        """Ranks from low to high."""
+        """Names of the ranks from low to high."""
         return poker.card_names(self.ranks, 1)
 
     def root(self) -> _MultiplayerPokerState:
@@ -120,7 +123,10 @@ def kuhn(
     chip: float = 1.0,
     players: int = 2,
 ) -> poker.OneCardPoker | MultiplayerPoker:
-    """Make Kuhn poker with `cards` ranks, one more than players by default; for two players no-limit with a `stack`."""
+    """Make Kuhn poker with `cards` ranks, one more than players by default; for two players no-limit with a `stack`.
+
+    `riverboat.games.small.poker.kuhn` explains the other options. With more players, bets are fixed.
+    """
     ranks = players + 1 if cards is None else cards
     if players == 2:
         return poker.kuhn(ranks, suits, ante, bet, cap, stack, menu, chip)
@@ -139,7 +145,10 @@ def leduc(
     chip: float = 1.0,
     players: int = 2,
 ) -> poker.OneCardPoker | MultiplayerPoker:
-    """Make Leduc poker with `ranks`, one more than players by default; for two players no-limit with a `stack`."""
+    """Make Leduc poker with `ranks`, one more than players by default; for two players no-limit with a `stack`.
+
+    `riverboat.games.small.poker.leduc` explains the other options. With more players, bets are fixed.
+    """
     ranks = players + 1 if ranks is None else ranks
     if players == 2:
         return poker.leduc(ranks, suits, ante, cap, stack, menu, chip)

@@ -147,7 +147,7 @@ class SmallBettingState:
     raises
         Raises of this round.
     last_raise
-        Units, this round.
+        Increment of the last raise of this round, in units; 0 before the first.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class SmallBettingState:
     round: int = 0
     actor: int = 0
     raises: int = 0
-    last_raise: int = 0  # units, this round
+    last_raise: int = 0  # increment of the last raise of this round, in units; 0 before the first
 
     @staticmethod
     def start(rules: SmallPokerRules, players: int = 2) -> SmallBettingState:
@@ -195,6 +195,7 @@ class SmallBettingState:
 
     @property
     def _stack_limit(self) -> int | None:
+        # Largest total of a player in units, ante included; None in limit games.
         if self.rules.stack is None:
             return None
         return self.rules.units(self.rules.ante, "ante") + self.rules.units(self.rules.stack, "stack")
@@ -227,7 +228,7 @@ class SmallBettingState:
         return tuple(actions)
 
     def _raise_totals(self) -> list[int]:
-        """Return the totals that a no-limit raise may reach, by the menu."""
+        """Return the totals, in units, to which the menu lets the actor raise in a no-limit game; ascending."""
         limit = self._stack_limit
         assert limit is not None
         high = max(self.spent)
@@ -269,7 +270,7 @@ class SmallBettingState:
         return SmallBettingState(self.rules, spent, remaining, waiting, self.round, actor, raises, last_raise)
 
     def stakes(self) -> float:
-        """Return the chips that the loser has put in."""
+        """Return the chips that the loser of the hand loses: the smaller total of both players."""
         return min(self.spent) * self.rules.chip
 
 
@@ -416,7 +417,7 @@ class _OneCardPokerState:
         return self.betting.actor_of(self.game.rounds)
 
     @cached_property
-    def _moves(self) -> tuple[str, ...]:  # used again by every child
+    def _moves(self) -> tuple[str, ...]:  # cached, since every call of `child` needs it
         return self.betting.legal_actions()
 
     def actions(self) -> tuple[str, ...]:
@@ -565,7 +566,8 @@ HIGH_CARD, PAIR, FLUSH, STRAIGHT, TRIPS, STRAIGHT_FLUSH = range(6)
 def rank_three_cards(ranks: tuple[int, ...], suits: tuple[int, ...], num_ranks: int) -> int:
     """Return the strength of three cards.
 
-    Ranks are 0 to num_ranks - 1; in a straight the highest also counts as one below the lowest.
+    The larger number wins: straight flush, three of a kind, straight, flush, pair, high card. Ranks are 0 to
+    num_ranks - 1; in a straight the highest also counts as one below the lowest.
 
     Parameters
     ----------
@@ -637,6 +639,7 @@ class RhodeIsland(OneCardPoker):
 
 @lru_cache(maxsize=4096)
 def _three_card_strengths(ranks: int, suits: int, board: frozenset[int]) -> tuple[int, ...]:
+    # Strength of each hole card of the deck with both public cards; zero for the public cards.
     strengths = []
     for card in range(ranks * suits):
         cards = (card, *sorted(board))

@@ -106,8 +106,8 @@ class HalfStreet:
 @dataclass(frozen=True)
 class _HalfStreetState(NoPublicChance):
     game: HalfStreet
-    bet: float | None
-    called: bool | None
+    bet: float | None  # player 0's bet in pots: 0 for a check; None before its action
+    called: bool | None  # whether player 1 called; None before its action
 
     @property
     def actor(self) -> int:
@@ -294,8 +294,8 @@ class Negotiation:
 class _NegotiationState(NoPublicChance):
     game: Negotiation
     made: int  # number of offers so far
-    price: int | None  # the last
-    end: str  # the final action
+    price: int | None  # the last offer; None before the first
+    end: str  # the final action (ACCEPT or WALK_AWAY); empty during the negotiation
 
     @property
     def actor(self) -> int:

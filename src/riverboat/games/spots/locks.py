@@ -35,13 +35,13 @@ class NodeLock:
 
 
 class LockScope(NamedTuple):
-    """Node, deals and hands that a lock applies to."""
+    """Node, deals and hands that a lock applies to, and the strategy that it fixes."""
 
-    where: str  # for messages
-    node: int
-    dealt: DealtCards
+    where: str  # name of the lock in messages
+    node: int  # node of the betting tree
+    dealt: DealtCards  # cards of each deal before it; ANY_CARD for `*`
     hands: Array  # bool [1326]
-    played: dict[str, float]
+    played: dict[str, float]  # probability of each action that is above zero
 
 
 def check_locks(spot: Spot) -> None:
@@ -54,7 +54,10 @@ def check_locks(spot: Spot) -> None:
 
 
 def _check_pair(first: LockScope, second: LockScope, shared: Array) -> None:
-    """Raise InputError unless the later of two overlapping locks plays the same or is an exception to the earlier one."""
+    """Raise InputError if the second lock has another strategy than the first, and is not an exception to it.
+
+    `shared` are the hands that both locks apply to, bool [1326].
+    """
     if first.played == second.played:
         return
     narrower = _deals_within(second.dealt, first.dealt) and not (second.hands & ~first.hands).any()
@@ -67,14 +70,14 @@ def _check_pair(first: LockScope, second: LockScope, shared: Array) -> None:
 
 
 def _deals_overlap(first: DealtCards, second: DealtCards) -> bool:
-    """Return whether two lines can have the same deals."""
+    """Return whether some cards match the deals of both lines, each of which may have `*`."""
     pairs = list(zip(first, second, strict=True))
     cards = [card for a, b in pairs for card in (a or b)]  # each card can be dealt once
     return all(ANY_CARD in (a, b) or a == b for a, b in pairs) and len(set(cards)) == len(cards)
 
 
 def _deals_within(inner: DealtCards, outer: DealtCards) -> bool:
-    """Return whether the other line allows all deals that one line allows."""
+    """Return whether all cards that match the deals `inner` also match `outer`; `*` matches any card."""
     return all(b in (ANY_CARD, a) for a, b in zip(inner, outer, strict=True))
 
 
@@ -134,8 +137,8 @@ def _scope_hands(spot: Spot, lock: NodeLock, player: int, where: str) -> Array:
 def add_locks(spot: Spot, added: Sequence[NodeLock]) -> Spot:
     """Return a spot with more locks, which take precedence over earlier ones.
 
-    Hands of an added lock are removed from earlier locks with the same or fewer deals. To an earlier lock with more
-    deals the added one is an exception, in a lock of its own.
+    Hands of an added lock are removed from earlier locks at its node whose deals it covers. Where an earlier lock
+    covers more deals (`*`), the added one is appended as an exception to it, for the hands that both have.
     """
     for lock in added:
         scope = _lock_scope(spot, lock, f"lock at {short_repr(lock.line)}")

@@ -27,10 +27,10 @@ _KEYS = ("bet", "raise", "donk")
 
 @dataclass(frozen=True)
 class _StreetSizes:
-    """Sizes of one player on one street."""
+    """Bet sizes of one player on one street."""
 
-    levels: MenuLevels = (MenuLevel(),)
-    donk: MenuLevel | None = None
+    levels: MenuLevels = (MenuLevel(),)  # by raises so far; the last repeats
+    donk: MenuLevel | None = None  # sizes of donk bets; None: no special sizes
 
 
 def parse_spot_menu(
@@ -40,7 +40,7 @@ def parse_spot_menu(
     thresholds: MenuThresholds,
     donk_bets: bool,
 ) -> ActionMenu:
-    """Parse the menu of a spot that begins on a street, 1 being the flop."""
+    """Parse the menu of a spot that begins on `street` (1 is the flop); `bets` is the table of a spot file."""
     check_keys(bets, (*STREETS, *PLAYERS), "bets")
     for key, table in bets.items():
         if not isinstance(table, Mapping):
@@ -63,7 +63,7 @@ def drop_earlier_streets(menu: ActionMenu, street: int) -> ActionMenu:
 
 
 def _parse_streets(bets: Mapping[str, Any], player: int, first: int) -> list[_StreetSizes]:
-    """Parse a player's own table, else the shared one, for each street with betting."""
+    """Parse the sizes of each street from `first` on: the player's own table, else that of both players."""
     own = bets.get(PLAYERS[player], {})
     check_keys(own, STREETS, f"bets.{PLAYERS[player]}")
     streets: list[_StreetSizes] = []
@@ -130,7 +130,7 @@ def _format_streets(streets: list[MenuLevels], donks: list[MenuLevel | None], fi
 
 
 def describe_longest_list(menu: ActionMenu, street: int) -> str:
-    """Describe the longest list of sizes, which makes a tree large."""
+    """Describe the decision with most bet sizes, from a street on, for messages about trees that are too large."""
     lists = [
         (len(level.sizes), f"{ALL_STREETS[number]} {'raises' if raised else 'bets'} of {PLAYERS[player]}")
         for player in (OOP, IP)

@@ -198,6 +198,7 @@ def rules_from_street(rules: PokerRules, before: int) -> PokerRules:
 
 
 def _max_total_bet(rules: PokerRules) -> int:
+    # Chips that a player of a limit game puts in if every round has the maximum of raises.
     assert rules.most_raises is not None
     return sum(size * most for size, most in zip(rules.raise_sizes, rules.most_raises, strict=True))
 
@@ -538,22 +539,22 @@ class Spot(UnrolledStatesMixin):
 
     @property
     def stack(self) -> int:
-        """Chips behind at the root of the shorter stack."""
+        """Chips that the player with the shorter stack has behind at the root."""
         return min(self.behind)
 
     @property
     def scale(self) -> tuple[str, float]:
-        """Exploitability is reported in % of the pot at the root."""
+        """Unit of exploitability, % of the pot at the root, and the factor from chips to it."""
         return "% of pot", 100.0 / self.pot
 
     @cached_property
     def deals(self) -> tuple[int, ...]:  # type: ignore[override]
-        """One card for each remaining street."""
+        """Number of cards of each deal after the root: one for each remaining street."""
         return (1,) * (5 - len(self.board))
 
     @cached_property
     def weights(self) -> tuple[Array, Array]:  # type: ignore[override]
-        """Ranges without hands that the board or the deck rules out. float64 [1326] each"""
+        """Weights of both ranges, zero for hands that the board or the deck rules out. float64 [1326] each"""
         cards = np.setdiff1d(self.deck.cards, self.board)
         live = np.isin(HAND_CARDS, cards).all(axis=1)
         first, second = (np.where(live, held.weights, 0.0) for held in self.ranges)

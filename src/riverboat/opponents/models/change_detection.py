@@ -58,9 +58,10 @@ class ChangeDetector:
             )
         self.tree, self.window, self.level = tree, window, level
         self._older_counts = self._zero_counts()
-        self._recent_counts: deque[tuple[int, Array]] = deque()  # (hands, counts) by block
+        self._recent_counts: deque[tuple[int, Array]] = deque()  # number of hands and counts of each block
         self._block_size = max(1, window // 10)  # hands per block
 
+    # float64 [situations, kinds]: a situation is seat, street, and whether the player faces a bet.
     def _zero_counts(self) -> Array:
         return np.zeros((2 * self.tree.rules.rounds * 2, NUM_KINDS))
 

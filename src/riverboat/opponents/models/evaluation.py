@@ -28,9 +28,9 @@ from riverboat.opponents.statistics import Z_95
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.policy import board_buckets
 
-TRAIN_SHARE = 0.8  # of a player's hands
-UNIFORM_SHARE = 0.01  # of every prediction
-RANGE_NOISE = 0.001  # added to every action of a range update, so that no hand is excluded for good
+TRAIN_SHARE = 0.8  # share of a player's hands to which models are fitted
+UNIFORM_SHARE = 0.01  # weight of the uniform distribution in every prediction
+RANGE_NOISE = 0.001  # added to every probability in a range update, so that no hand is excluded for good
 EQUILIBRIUM, FREQUENCIES = "equilibrium", "frequencies"
 POPULATION, SHOWDOWNS = "population", "showdowns"
 NUM_CALIBRATION_BINS = 10
@@ -38,13 +38,13 @@ NUM_CALIBRATION_BINS = 10
 
 @dataclass(frozen=True, eq=False)
 class ModelEvaluation:
-    """Predictions of several models for a player's test hands."""
+    """Predictions of several models for the decisions in a player's test hands, and the actions played."""
 
-    name: str
+    name: str  # name of the player
     num_train_hands: int
     num_test_hands: int  # with at least one decision on the tree
     off_tree_share: float  # share of all decisions of the record that are off the tree
-    predictions: Mapping[str, Array]  # by model: action probabilities, float64 [decisions, max actions]
+    predictions: Mapping[str, Array]  # by name of the model: action probabilities, float64 [decisions, max actions]
     move: Array  # int64 [decisions]: the played action
     count: Array  # int64 [decisions]: number of actions
     hand: Array  # int64 [decisions]: hand index, ascending
@@ -63,7 +63,10 @@ class ModelEvaluation:
         return self._mean(self.losses(predictor))
 
     def gain(self, predictor: str, other: str) -> tuple[float, float]:
-        """Return how much lower a predictor's loss is than another's: nats per decision and 95 % half-width, paired."""
+        """Return how much lower the mean loss of `predictor` is than that of `other`, in nats per decision.
+
+        The second number is the half-width of its 95 % interval, from paired differences.
+        """
         return self._mean(self.losses(other) - self.losses(predictor))
 
     def _mean(self, values: Array) -> tuple[float, float]:
@@ -74,7 +77,10 @@ class ModelEvaluation:
         return mean, Z_95 * spread / self.decisions
 
     def calibration(self, predictor: str) -> list[tuple[float, float, int]]:
-        """Return calibration bins over all actions: mean predicted probability, observed frequency, number of actions."""
+        """Return calibration bins of predicted probabilities, over all actions of all decisions.
+
+        Each has the mean predicted probability, the observed frequency, and the number of actions.
+        """
         moves = np.arange(self.predictions[predictor].shape[1])
         mask = moves < self.count[:, None]
         predicted, played = self.predictions[predictor][mask], (moves == self.move[:, None])[mask]
@@ -86,7 +92,10 @@ class ModelEvaluation:
 def evaluate_models(
     base: Blueprint, hands: HandRecords, name: str, train_share: float = TRAIN_SHARE
 ) -> ModelEvaluation:
-    """Fit models of one player to the first part of its hands, and test them on the rest against all alternatives."""
+    """Fit all kinds of models to the first `train_share` of a player's hands, and predict its actions in the rest.
+
+    Besides the models, the blueprint `base` and the player's own frequencies are evaluated.
+    """
     if not 0 < train_share < 1:
         raise InputError(f"train_share={train_share:g}: share of the player's hands, must be above 0 and below 1")
     own_hands = np.flatnonzero(hands.played_by(name))
@@ -118,7 +127,10 @@ def evaluate_models(
 
 
 def _fit_models(base: Blueprint, seen: MoveCounts, others: MoveCounts) -> dict[str, Blueprint]:
-    """Fit all evaluated models: from public actions alone, with showdowns, from the population, and with both."""
+    """Fit all evaluated models, by name: from public actions alone, with showdowns, with the population as prior.
+
+    `seen` are counts of the player, `others` those of all other players (the population).
+    """
     public = MoveCounts(seen.moves)
     strategies = {EQUILIBRIUM: base, **{kind: fit_model_kind(kind, base, public) for kind in MODEL_FITTERS}}
     strategies[SHOWDOWNS] = fit_model(base, seen, "l1")
@@ -131,7 +143,10 @@ def _fit_models(base: Blueprint, seen: MoveCounts, others: MoveCounts) -> dict[s
 
 
 def _observed_frequencies(test_decisions: TreeDecisions, seen: MoveCounts, count: Array, max_moves: int) -> Array:
-    """Return the player's frequencies at the same node with Laplace smoothing. float64 [n, max actions]"""
+    """Return, for each decision, the player's action frequencies at its node in training, with Laplace smoothing.
+
+    float64 [n, max actions]
+    """
     rows = np.zeros((len(test_decisions), max_moves))
     for i, (node, moves) in enumerate(zip(test_decisions.node.tolist(), count.tolist(), strict=True)):
         smoothed = seen.moves.get(node, np.zeros(moves)) + 1
@@ -142,8 +157,9 @@ def _observed_frequencies(test_decisions: TreeDecisions, seen: MoveCounts, count
 def _predict_moves(
     strategies: Mapping[str, Blueprint], test_decisions: TreeDecisions, hands: HandRecords, max_moves: int
 ) -> dict[str, Array]:
-    """Predict decisions by strategies on one tree, with ranges by Bayes' rule on the real boards.
+    """Return, for each strategy, its action probabilities at decisions, over the hands that the player may hold.
 
+    A player's range starts uniform in each hand, and is updated by the strategy with Bayes' rule on the real board.
     float64 [decisions, max actions]
     """
     first = next(iter(strategies.values()))

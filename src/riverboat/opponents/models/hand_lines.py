@@ -129,7 +129,7 @@ def read_hands(tree: ActionTree, hands: HandRecords, mapping: str = DEFAULT_MAPP
 
 
 class _LineFollower:
-    """Position in the tree that follows the actions of a hand."""
+    """Cursor in the tree that follows the actions of a real hand by action translation."""
 
     def __init__(self, tree: ActionTree, mapping: str, seed: int) -> None:
         self.mapping, self.rng = mapping, random.Random(seed)
@@ -145,7 +145,10 @@ class _LineFollower:
         self.node, self.is_waiting = 0, False
 
     def step(self, seat: int, street: int, high: int, move: int) -> tuple[int, int] | None:
-        """Return the node and action index that a real action is translated to; None off the tree."""
+        """Advance by a real action; return the node and action index that it is translated to, or None off the tree.
+
+        `high` is the larger real total of both seats before the action, `move` the action (FOLD, CALL or a total).
+        """
         node = self.node
         if node != OFF_TREE and self.street[node] < street:
             node = self.node = self._advance_to_street(node, street)
@@ -171,7 +174,10 @@ class _LineFollower:
         return first if self.kind[first] == CALL else first + 1
 
     def _raise_child(self, node: int, call: int, high: int, total: int) -> int:
-        """Return the child that a raise is translated to; a check or call has size 0."""
+        """Return the child that a raise to `total` is translated to, which may be the call; OFF_TREE without raises.
+
+        Sizes are shares of the pot, and a check or call has size 0. `high` is the larger real total before the raise.
+        """
         sizes = self.sizes.get(node)
         if sizes is None:
             abstract = self.highest_total[node]
@@ -184,7 +190,10 @@ class _LineFollower:
         return call + (larger[0] if larger and self.rng.random() >= probabilities[smaller] else smaller)
 
     def _advance_to_street(self, node: int, street: int) -> int:
-        """Advance by calls to a street; after an abstract all-in call, continue after the largest smaller bet."""
+        """Return the node on a street that calls lead to; OFF_TREE if there is none.
+
+        If the tree has a called all-in where the real hand goes on, the largest smaller bet replaces the all-in.
+        """
         while self.actor[node] >= 0 and self.street[node] < street:
             node = self._call_child(node)
         if self.actor[node] >= 0:

@@ -45,18 +45,22 @@ NUM_STRENGTH_BINS = 10
 SMOOTHING = 0.01  # uniform share of every row of the base, so that unplayed actions can be fitted
 PRICE_BOUNDS = (0.0, 0.18, 0.29, 0.36, 0.43)  # class bounds of the price of a call, as a share of the pot after it
 SIZE_BOUNDS = (0.75, 1.5)  # class bounds of raises, in pots
-NUM_LEVELS, SIMILARITY_LEVEL = 5, 2  # of classes; level at which observations count for the confidence in a model
+NUM_LEVELS, SIMILARITY_LEVEL = 5, 2  # levels of classes; the level of `similar_counts`
 
 
 @dataclass(frozen=True, eq=False)
 class TiedColumns:
-    """Columns of a street's table, all or those of some nodes: the actions of its decisions, node by node."""
+    """Columns of a street's strategy table, all or those of some nodes, with the classes of similar decisions.
+
+    A column is one action of one decision; columns are ordered by node.
+    """
 
     column: Array  # int64 [columns]: index in the table
     node: Array  # int64 [columns]
     begin: Array  # int64 [columns]: first column of the node, as an index here
     end: Array  # int64 [columns]: end of the node's columns
-    levels: tuple[Array, ...]  # int64 [columns] each: class of the column's question, the widest classes first
+    # int64 [columns] each: class of the column's question "this action, or a later one?", the widest classes first
+    levels: tuple[Array, ...]
 
     def restrict_to(self, nodes: Array) -> TiedColumns:
         """Select the columns of some nodes."""
@@ -87,7 +91,7 @@ class TiedColumns:
 
 @lru_cache(maxsize=4)
 def tied_columns(tree: ActionTree) -> tuple[TiedColumns, ...]:
-    """Return the classes of similar decisions of a tree, by street."""
+    """Return the columns of each street's strategy table with their classes of similar decisions."""
     parents = np.maximum(tree.parent, 0)
     raises = np.zeros(len(tree), np.int64)  # raises of the round before each node
     for k in range(1, len(tree)):
@@ -113,7 +117,10 @@ def tied_columns(tree: ActionTree) -> tuple[TiedColumns, ...]:
 
 @lru_cache(maxsize=4)
 def bucket_strength_bins(cards: CardAbstraction, rounds: int) -> tuple[Array, ...]:
-    """Return the strength bin of each bucket by street: quantiles of the mean share of beaten hands. int64 [buckets]"""
+    """Return, by street, the strength bin of each bucket: its quantile by the mean share of beaten hands.
+
+    int64 [buckets], 0 to NUM_STRENGTH_BINS - 1
+    """
     out = []
     for points, marginals in zip(bucket_strength_moments(cards, rounds), bucket_marginals(cards, rounds), strict=True):
         order = np.argsort(points[:, 0], kind="stable")
@@ -125,7 +132,10 @@ def bucket_strength_bins(cards: CardAbstraction, rounds: int) -> tuple[Array, ..
 
 
 def fit_tied_model(base: Blueprint, counts: MoveCounts, prior: float = PRIOR) -> Blueprint:
-    """Fit a hierarchical model to counts, in both seats; without observations it is the base, up to SMOOTHING."""
+    """Fit a hierarchical model to counts, in both seats; without observations it is the base, up to SMOOTHING.
+
+    `prior` is the weight, in hands, of the base in the first level and of each level in the next.
+    """
     if not prior > 0:
         raise InputError(f"prior={prior:g}: must be above 0 hands")
     tree = base.tree
@@ -145,13 +155,13 @@ def fit_tied_model(base: Blueprint, counts: MoveCounts, prior: float = PRIOR) ->
 
 
 def smooth_tables(tree: ActionTree, tables: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Mix every row with the uniform distribution."""
+    """Mix the strategy of every decision and bucket with the uniform one, by weight SMOOTHING; tables by street."""
     streets = zip(tables, tied_columns(tree), strict=True)
     return tuple((1 - SMOOTHING) * table + SMOOTHING / (street.end - street.begin) for table, street in streets)
 
 
 def unseen_final_decisions(tree: ActionTree, counts: MoveCounts) -> dict[tuple[int, int], float]:
-    """Return the final decisions of hands whose cards were not shown: (node, action) -> number of hands."""
+    """Return a player's last decisions in hands whose cards were not shown: (node, action) -> number of hands."""
     hidden = {node: observed.copy() for node, observed in counts.moves.items()}
     for (node, _), observed in counts.showdowns.items():
         hidden[node] -= observed
@@ -164,7 +174,7 @@ def unseen_final_decisions(tree: ActionTree, counts: MoveCounts) -> dict[tuple[i
 
 
 def own_decisions(tree: ActionTree, node: int, move: int) -> list[tuple[int, int]]:
-    """Return a player's decisions up to this one, from first to last: nodes and actions."""
+    """Return the actor's decisions from the root up to and including this one, as (node, action index)."""
     seat, path = tree.actor[node], [(node, move)]
     while node > 0:
         node, child = int(tree.parent[node]), node
@@ -176,8 +186,9 @@ def own_decisions(tree: ActionTree, node: int, move: int) -> list[tuple[int, int
 def _expected_counts(
     base: Blueprint, tables: tuple[Array, ...], counts: MoveCounts, final_decisions: dict[tuple[int, int], float]
 ) -> tuple[Array, ...]:
-    """Return the expected counts of observed decisions by bucket (E-step): as shown, or by the model.
+    """Return the expected counts of observed actions by bucket, the E-step, as a table for each street.
 
+    Shown hands count in their bucket, hidden ones in proportion to the posterior of the model `tables`.
     float64 [buckets, columns]
     """
     tree, weights = base.tree, BucketReach(base.tree, base.cards, tables)
@@ -204,9 +215,9 @@ def _expected_counts(
 def _class_counts(
     base: Blueprint, seen: tuple[Array, ...], columns: tuple[TiedColumns, ...]
 ) -> list[tuple[Array, Array]]:
-    """Return, by level, how often each class's action was played, and how often it was available.
+    """Return, by level, how often each class's action was played, and how often it or a later one was.
 
-    float64 [classes, bins]
+    `seen` are expected counts by street. float64 [classes, strength bins] each
     """
     bins, out = bucket_strength_bins(base.cards, base.rules.rounds), []
     by_street = [
@@ -230,7 +241,10 @@ def _posterior_rows(
     prior: float,
     columns: tuple[TiedColumns, ...],
 ) -> list[Array]:
-    """Return the posterior rows of columns, with each level as the prior of the next. float64 [buckets, columns]"""
+    """Return, by street, the posterior action probabilities in `columns`, with each level as the prior of the next.
+
+    `levels` are the counts of `_class_counts`, `prior` the weight of a prior in hands. float64 [buckets, columns]
+    """
     bins, out = bucket_strength_bins(base.cards, base.rules.rounds), []
     for table, street, bin_of in zip(base_tables, columns, bins, strict=True):
         rows = table[:, street.column]
@@ -242,7 +256,10 @@ def _posterior_rows(
 
 
 def similar_counts(tree: ActionTree, counts: MoveCounts) -> dict[int, float]:
-    """Return the number of observed decisions at each node and similar ones: same street, price and number of raises."""
+    """Return, for each node, the number of observed decisions at all similar nodes, itself included.
+
+    Similar nodes have the same street, price of a call and number of raises, and the same kind of first action.
+    """
     out: dict[int, float] = {}
     for street in tied_columns(tree):
         first = np.flatnonzero(street.begin == np.arange(len(street.node)))
@@ -254,7 +271,10 @@ def similar_counts(tree: ActionTree, counts: MoveCounts) -> dict[int, float]:
 
 
 def log_likelihood_gain(base: Blueprint, model: Blueprint, counts: MoveCounts) -> float:
-    """Return the log-likelihood ratio of a model over the base for the observed actions, in nats."""
+    """Return the log-likelihood ratio of a model over the base for the observed actions, in nats.
+
+    Both strategies are smoothed. Hidden cards are summed out, by the probability of each bucket under each strategy.
+    """
     tree = base.tree
     tables = (smooth_tables(tree, strategy_tables(strategy)) for strategy in (model, base))
     model_reach, base_reach = (BucketReach(tree, base.cards, each) for each in tables)
@@ -277,6 +297,6 @@ MODEL_FITTERS: Mapping[str, Callable[..., Blueprint]] = {
 
 
 def fit_model_kind(kind: str, base: Blueprint, counts: MoveCounts, prior: float = PRIOR) -> Blueprint:
-    """Fit a model of a named kind to counts, with a prior of `prior` hands of the base."""
+    """Fit a model of a kind in MODEL_FITTERS to counts, with a prior of `prior` hands of the base strategy."""
     check_name("fit", kind, MODEL_FITTERS)
     return MODEL_FITTERS[kind](base, counts, prior=prior)

@@ -25,8 +25,8 @@ from riverboat.games.holdem.observations import Observations
 from riverboat.strategies.blueprint import Blueprint
 
 DEALS_PER_NODE = 1_000
-MAPPING = "rand-pshar"  # of raises to those of the tree
-PRIOR_DEALS = 0.5  # deals of the node's mean in every bucket, the prior for buckets without deals
+MAPPING = "rand-pshar"  # action translation of the agent's raises to those of the tree
+PRIOR_DEALS = 0.5  # weight, in deals, of the node's mean strategy as a prior in every bucket
 
 
 class ActingAgent(Protocol):
@@ -116,7 +116,7 @@ def project_agent(agent: ActingAgent, base: Blueprint, deals: int = DEALS_PER_NO
 
 
 def _translate_moves(tree: ActionTree, node: int, moves: Array) -> Array:
-    """Translate real actions at a node to probabilities of its own actions. float64 [n, actions of the node]"""
+    """Translate real actions at a node to probabilities of the node's own actions. float64 [n, actions of the node]"""
     kinds = tree.kind[list(tree.children(node))]
     call = int(np.flatnonzero(kinds == CALL)[0])
     out = np.zeros((len(moves), len(kinds)))

@@ -37,7 +37,7 @@ from riverboat.strategies.blueprint import Blueprint, current_buckets, normalize
 
 # --- clusters by action ---------------------------------------------------------------------------
 
-NUM_ROUNDS = 2  # alternations of centres and members
+NUM_ROUNDS = 2  # alternations between the centres of clusters and the members
 SOFTNESS = 0.05  # entropic regularization, in squared distances scaled by the spread of all hands
 MAX_SINKHORN_STEPS = 100
 
@@ -87,9 +87,10 @@ def fit_clusters(weights: Array, rows: Array, target: Array, points: Array, show
 
 
 def _sinkhorn_transport(supply: Array, demand: Array, cost: Array) -> Array:
-    """Return the shares of every supply that go to each demand at minimal regularized cost; both have the same sum.
+    """Solve an entropy-regularized transport problem; return the share of every supply that goes to each demand.
 
-    Sinkhorn's iteration (Cuturi 2013). A remaining error is distributed over all. float64 [supplies, demands]
+    Supplies and demands have the same sum. Sinkhorn's iteration (Cuturi 2013); `fit_l1` removes a remaining error.
+    float64 [supplies, demands]
     """
     affinity = np.exp(-(cost - cost.min(axis=1, keepdims=True)) / SOFTNESS)
     scale = (demand > 0).astype(float)
@@ -290,7 +291,7 @@ def bucket_strength_moments(cards: CardAbstraction, rounds: int) -> tuple[Array,
 
 
 def _sample_deals(cards: CardAbstraction, rounds: int, deals: int, seed: int) -> Array:
-    """Sample cards of one player and full boards. uint8 [deals, hole + board]"""
+    """Sample deals: hole cards of one player and a board up to the last round. uint8 [deals, hole + board]"""
     rng, deck = np.random.default_rng(seed), cards.deck
     num_cards = deck.hole + cards.board_sizes[rounds - 1]
     if num_cards < len(deck.cards):
@@ -300,8 +301,8 @@ def _sample_deals(cards: CardAbstraction, rounds: int, deals: int, seed: int) ->
     return np.ascontiguousarray(rng.permuted(np.array(deck.cards, np.uint8)[chosen], axis=1))
 
 
-PRIOR = 5.0  # hands of the base at every public history, as in the paper
-SHOWN_PRIOR = 2.0  # hands of the base at every bucket with showdowns
+PRIOR = 5.0  # weight of the base, in hands, at every public history (Ganzfried & Sandholm 2011)
+SHOWN_PRIOR = 2.0  # weight of the base, in hands, at every bucket with showdowns
 
 CLUSTERS = "clusters"  # name of a fit: hands clustered by their actions at showdowns
 
@@ -327,7 +328,7 @@ class MoveCounts:
     """
 
     moves: NodeCounts
-    showdowns: Mapping[tuple[int, int], Array] = field(default_factory=dict)  # of shown hands, by node and bucket
+    showdowns: Mapping[tuple[int, int], Array] = field(default_factory=dict)  # in shown hands, by node and bucket
 
     def __add__(self, other: MoveCounts) -> MoveCounts:
         """Add two counts."""
@@ -468,6 +469,7 @@ class BucketReach:
     def reach(self, node: int, seat: int) -> Array:
         """Return a player's bucket weights; their sum is the probability of its actions.
 
+        A weight is the probability that the bucket is dealt and the player takes its actions on the path to the node.
         float64 [buckets of the node's street]
 
         Parameters
@@ -543,8 +545,8 @@ def fit_model(
 ) -> Blueprint:
     """Fit the strategy nearest to `base` that matches counts, in both seats.
 
-    Rows of buckets with showdowns are moved first, to the posterior of the shown actions; then all rows are moved to the
-    frequencies of all hands. Nodes without observations keep their rows.
+    Rows of buckets with showdowns are moved first, to the posterior of the shown actions; then all rows are moved to
+    match the frequencies of all hands. Nodes without observations keep their rows.
 
     Parameters
     ----------
@@ -571,7 +573,8 @@ def fit_model(
 
     References
     ----------
-    .. [1] Ganzfried and Sandholm, "Game theory-based opponent modeling in large imperfect-information games", AAMAS 2011.
+    .. [1] Ganzfried and Sandholm, "Game theory-based opponent modeling in large imperfect-information games", AAMAS
+       2011.
 
     Examples
     --------

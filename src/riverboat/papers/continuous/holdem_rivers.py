@@ -26,10 +26,11 @@ from riverboat.solvers.boards.cfr import BoardCFR
 from riverboat.strategies.solution import Solution
 from riverboat.trees.boards import BoardTree
 
-PATIENT_STAGES = 40  # for checks of whether a model applies, without a time limit
+PATIENT_STAGES = 40  # stages of Newton's method where the time does not matter: checks of whether a model applies
 MAX_FALLBACK_RIVERS = 10  # rivers without a model for which models are proposed anew
 EPSILON_TOLERANCE = 0.005  # a model applies if its certified ε is at most this share of the pot
-BLUFF_RAISES = {"weakest": "r f c r", "best folds": "f r c r"}  # with the weakest or with the best folding hands
+# A player bluff-raises with its weakest hands, or with the best of those that would otherwise fold.
+BLUFF_RAISES = {"weakest": "r f c r", "best folds": "f r c r"}
 MODELS = {
     f"{root} / {name}": (root, raises)
     for root in ("b x b x", "b x b x b", "b x b", "x")
@@ -38,7 +39,7 @@ MODELS = {
 
 
 def make_river_player(betting: RiverBetting) -> RiverThresholdPlayer:
-    """Return a player with all models and their thresholds for equal distributions."""
+    """Make a threshold player with all `MODELS`; Newton's method starts at their thresholds for uniform signals."""
     game = betting.game(uniform())
     discretized = solve_discretized(game, 60)
     models = []
@@ -50,12 +51,12 @@ def make_river_player(betting: RiverBetting) -> RiverThresholdPlayer:
 
 
 def exploitability_percent(solution: Solution) -> float:
-    """Return the exploitability in the exact river, in % of the pot."""
+    """Return the exact exploitability of a river solution, with card removal, in % of the pot."""
     return 100 * (solution.expected_value(0, respond=True) + solution.expected_value(1, respond=True) - POT) / 2 / POT
 
 
 def win_rate_percent(tree: BoardTree, ours: Solution, theirs: Solution) -> float:
-    """Return the expected winnings of ours against theirs over both seats, in % of the pot."""
+    """Return the expected winnings of `ours` against `theirs`, averaged over both seats, in % of the pot."""
     total, cut = 0.0, int(tree.boards.base[0, 1])
     for seat in (0, 1):
         first, second = (ours, theirs) if seat == 0 else (theirs, ours)
@@ -74,7 +75,7 @@ def _decode_table(solution: Solution, tree: BoardTree) -> Array:
 
 
 def solve_exactly(tree: BoardTree, until: float) -> tuple[Solution, float]:
-    """Solve the river to an exploitability; return the solution and the seconds."""
+    """Solve a river by DCFR until its exploitability is at most `until` % of the pot; also return the CPU seconds."""
     start_time = time.process_time()
     solver = BoardCFR(tree, "dcfr:alpha=1.4,beta=0.25,gamma=3")
     while solver.iteration < 2000:
@@ -89,7 +90,7 @@ class RiverMeasurement(NamedTuple):
 
     epsilon: tuple[float, ...]  # ε of each model in the continuous game, as a share of the pot
     percent: dict[str, float]  # losses and win rates in % of the pot, by the names in PERCENT_NOTES
-    seconds: tuple[float, float]  # of the threshold player, and of the exact solution to 0.5 % with its tree
+    seconds: tuple[float, float]  # CPU time: the threshold player; the exact solution to 0.5 %, including its tree
 
 
 # Names of losses (exploitability) and win rates (expectation over all hands and both seats), with notes.
@@ -106,7 +107,11 @@ PERCENT_NOTES = {
 
 
 def measure_river(river: SampledRiver, river_player: RiverThresholdPlayer) -> RiverMeasurement:
-    """Measure one river. Winnings are expectations over all hands, not samples."""
+    """Compare the threshold strategy of a river with exact and other approximate strategies.
+
+    Measure each strategy's exploitability, win rates of the threshold strategy against the others (exact expectations
+    over all hands), the ε of each model, and solving times.
+    """
     spot, betting = river.spot(), river_player.betting
     start_time = time.process_time()
     tree = BoardTree(spot)
@@ -121,7 +126,7 @@ def measure_river(river: SampledRiver, river_player: RiverThresholdPlayer) -> Ri
     start_time = time.process_time()
     converged = river_player.cfr_plus_frequencies(ranks, 1000)
     iteration_seconds = (time.process_time() - start_time) / 1000
-    iterations = max(1, int(threshold_seconds / iteration_seconds))  # of CFR+ in the time of the threshold player
+    iterations = max(1, int(threshold_seconds / iteration_seconds))  # CFR+ iterations in the threshold player's time
     thresholds = holdem.rank_solution(tree, ranks, betting, best.frequencies)
     equal_time = holdem.rank_solution(tree, ranks, betting, river_player.cfr_plus_frequencies(ranks, iterations))
     _, seconds = solve_exactly(tree, 0.5)
@@ -142,7 +147,7 @@ def measure_river(river: SampledRiver, river_player: RiverThresholdPlayer) -> Ri
 
 
 def is_solved_by_proposal(river: SampledRiver, betting: RiverBetting) -> bool:
-    """Whether a model proposed for this river's discretized game is an equilibrium, without ties."""
+    """Whether a model that is read off this river's own discretized game is an equilibrium (ranks without ties)."""
     spot = river.spot()
     game = betting.game(RankDistribution.from_ranges(spot.board, spot.weights).signals.without_ties())
     return solve_game(game)[0].solved
@@ -151,7 +156,7 @@ def is_solved_by_proposal(river: SampledRiver, betting: RiverBetting) -> bool:
 def best_coverage(epsilon: Array, size: int) -> tuple[float, tuple[int, ...]]:
     """Return the largest share of rivers to which one of `size` models applies, and these models.
 
-    Epsilon: [rivers, models]
+    epsilon: float64 [rivers, models]: ε of each model, as a share of the pot
     """
     applies = epsilon <= EPSILON_TOLERANCE
     return max(
@@ -163,7 +168,7 @@ def best_coverage(epsilon: Array, size: int) -> tuple[float, tuple[int, ...]]:
 def _coverage_rows(
     source: str, river_player: RiverThresholdPlayer, rivers: Sequence[SampledRiver], epsilon: Array
 ) -> list[ComparisonRow]:
-    """Return rows of how often each model applies."""
+    """Return rows with the share of rivers to which each model, and the best sets of models, apply."""
     names = [model.name for model in river_player.models]
     rows = []
     for size in (1, 2, 3, len(names)):
@@ -184,9 +189,9 @@ def _coverage_rows(
 
 
 def measure_rivers(source: str, rivers: Sequence[SampledRiver]) -> tuple[list[ComparisonRow], Array]:
-    """Return all rows of rivers with one kind of betting, and ε of each model in each river.
+    """Measure rivers with the same betting tree; return report rows, and ε of each model in each river.
 
-    float64 [rivers, models]
+    ε: float64 [rivers, models], as a share of the pot
     """
     river_player = make_river_player(RiverBetting.from_spot(rivers[0].spot()))
     measure_river(rivers[0], river_player)  # compiles the kernels
@@ -204,7 +209,7 @@ def measure_rivers(source: str, rivers: Sequence[SampledRiver]) -> tuple[list[Co
 
 
 def run(full: bool, seed: int) -> ExperimentReport:
-    """Measure 30 rivers of each source, or a thousand at full size."""
+    """Measure threshold strategies on 30 rivers of each source; with `full`, on a thousand."""
     count = 1000 if full else 30
     turns = list(reached_rivers.rivers_from_solved_turns(count, seed))
     agent = reached_rivers.make_base_agent(seed)

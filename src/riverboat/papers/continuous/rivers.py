@@ -48,7 +48,7 @@ class ModelSearch(NamedTuple):
     num_models: int
     equilibria: list[tuple[QualitativeModel, EquilibriumCertificate, ThresholdProfile]]
     seconds_to_first: float  # to the first equilibrium, from the rules of the game
-    seconds: float
+    seconds: float  # for all models
 
 
 def search_models(game: ContinuousGame) -> ModelSearch:
@@ -70,12 +70,12 @@ def search_models(game: ContinuousGame) -> ModelSearch:
 
 
 def median_milliseconds(work: Callable[[], object]) -> float:
-    """Return the median time of five runs."""
+    """Return the median time of five calls of `work`."""
     return 1e3 * median(timeit.repeat(work, number=1, repeat=5))
 
 
 def run_limit_river(full: bool, seed: int) -> ExperimentReport:
-    """Search models for several pots with uniform signals; deterministic."""
+    """Search models of the river with one bet and one raise for several pots, with uniform signals; deterministic."""
     rows: list[ComparisonRow] = []
     drawn: list[tuple[QualitativeModel, EquilibriumCertificate, ThresholdProfile]] = []
     notes = ["a model is the moves of every situation from weak to strong; the paper's figures 3 to 5 print no numbers"]
@@ -154,13 +154,13 @@ def threshold_shares(answer: ModelSolution) -> Array:
 
 
 def threshold_formula(pot: float) -> Array:
-    """Return the analytic thresholds for a pot."""
+    """Return von Neumann's thresholds a, b and c of the half street with uniform signals and a bet of 1."""
     c = (3 * pot + 2) / ((2 * pot + 1) * (pot + 2))
     return np.array([(1 - c) / (2 * (pot + 1)), (1 + c) / 2, c])
 
 
 def run_von_neumann(full: bool, seed: int) -> ExperimentReport:
-    """Compare all methods with the analytic solution; only the finite games are approximate."""
+    """Compare all methods with the analytic solution of von Neumann's half street; only discretized games differ."""
     best = solve_half_street(deals.uniform(), 2.0)
     cuts = threshold_shares(best)
     note = "exact best responses over the continuum"
@@ -222,7 +222,10 @@ def three_way_river_rows() -> tuple[list[ComparisonRow], list[str]]:
 
 
 def kuhn_rows(rounds: int) -> list[ComparisonRow]:
-    """Solve Kuhn poker by programs in boxes around a rough solution of CFR+, and by programs alone."""
+    """Solve three-player Kuhn by mixed integer programs, in boxes around a rough CFR+ solution and without a start.
+
+    `rounds` is the number of programs of the run without a start.
+    """
     tree = to_history_tree(compile_game(game_from_spec("kuhn:players=3")))
     solver = CFR(tree, "cfr+")
     solver.step(200)
@@ -244,6 +247,6 @@ def kuhn_rows(rounds: int) -> list[ComparisonRow]:
 
 
 def run_three_players(full: bool, seed: int) -> ExperimentReport:
-    """Run the experiment; deterministic. At full size the programs alone get more rounds."""
+    """Solve three-way rivers and three-player Kuhn; deterministic. With `full`, programs without a start run longer."""
     rows, notes = three_way_river_rows()
     return ExperimentReport(rows + kuhn_rows(8 if full else 1), notes)

@@ -4,8 +4,8 @@ Table 1: endgames solved by every method from an abstraction's strategy. The bas
 hands in buckets. Every endgame begins after the preflop betting, before the flop is dealt, and is solved with all
 hands. Exploitability is that of the whole strategy, exact.
 
-Table 2: responses to an off-tree bet of 0.75 pots. The base has bets of 0.5 and 1 pot. The opponent may bet 0.75 pots as
-well; the player never does, and responds by action translation or by nested endgames. The opponent's best-response
+Table 2: responses to an off-tree bet of 0.75 pots. The base has bets of 0.5 and 1 pot. The opponent may bet 0.75 pots
+as well; the player never does, and responds by action translation or by nested endgames. The opponent's best-response
 values are exact, in the game where only the opponent has that bet, once for each seat.
 """
 
@@ -38,7 +38,7 @@ from riverboat.trees.boards import BoardTree
 
 BASE = "base"
 TABLE_METHODS = ("resolve", "maxmargin", "reach", "reach_split", "reach_plain", "gifts_split", "gifts_whole")
-ALL_HANDS_METHODS = (BASE, "unsafe", "resolve", "maxmargin")  # for a base with all hands
+ALL_HANDS_METHODS = (BASE, "unsafe", "resolve", "maxmargin")  # methods that refine a base with all hands
 # The exploitability of gadget games after 100 iterations is half of that of other schedules.
 SCHEDULE = dcfr(alpha=1.1, beta=0.25, gamma=4.0, stakes=0.8)
 CACHE_VERSION = 1
@@ -86,8 +86,8 @@ class FlopEndgameTable:
     def measure(self, name: str) -> dict[str, object]:
         """Measure the base, or the whole strategy after a method.
 
-        Return best-response values of both players in mbb/g, and after a method upper bounds of the gain of each
-        player's opponent and the least margin.
+        Keys: `best`, best-response values of both players in mbb/g; after a method also `allowance`, upper bounds of
+        the gain of each player's opponent by gadget errors, and `margin`, the least margin.
         """
         base, size = self.base, self.size
         if name == BASE:
@@ -102,7 +102,7 @@ class FlopEndgameTable:
         }  # fmt: skip
 
     def measure_all(self, names: Iterable[str], parts: ExperimentParts) -> dict[str, PartArrays]:
-        """Return the measurements that are cached or requested."""
+        """Return measurements by name of the method, without those that are neither cached nor requested."""
         kind = "buckets" if self.buckets else f"all-{self.iterations}"
         found = {name: parts.get_or_compute(f"{kind}-{name}", partial(self.measure, name)) for name in names}
         return {name: arrays for name, arrays in found.items() if arrays is not None}
@@ -113,7 +113,11 @@ def _exploitability(measurement: PartArrays) -> float:
 
 
 def method_rows(measured: dict[str, PartArrays], paper: dict[str, float], title: str) -> list[ComparisonRow]:
-    """Return the exploitability of every method, and checks of the theorems."""
+    """Return rows with the exploitability of every method, and checks of the safety theorems.
+
+    A safe method raises no best-response value above the base's by more than the errors of its gadget solutions.
+    `paper` has the printed exploitability by method, for the notes.
+    """
     rows = []
     for name, after in measured.items():
         notes = [_paper_note(paper, name)]
@@ -156,7 +160,7 @@ def ratio_rows(measured: dict[str, PartArrays], paper: dict[str, float], title: 
 
 
 def table_1_report(game: str, full: bool, chosen: dict[str, int]) -> ExperimentReport:
-    """Reproduce the table for one of `GAMES`; full-size parts are cached."""
+    """Reproduce Table 1 for one of `GAMES`; full-size parts are cached. `chosen` are the options of the spec."""
     paper, explained = load_figures(f"endgame-table-1-{game}"), EXPLAINED_RATIOS[game]
     size = _apply_options(GAMES[game][full], **chosen)
     cache_key = f"{CACHE_VERSION} {size.game} {size.buckets} {size.base} {size.iterations} {SCHEDULE}"
@@ -199,12 +203,12 @@ EXPLAINED_RATIOS = {  # why unsafe is not worse than the base at full size
 
 
 def run_small(full: bool, seed: int, **chosen: int) -> ExperimentReport:
-    """Run the small game with a deck of twenty cards; with `full` all 52 and 30,000 buckets."""
+    """Reproduce Table 1's small game with a deck of twenty cards; with `full`, with all 52 and 30,000 buckets."""
     return table_1_report("small", full, chosen)
 
 
 def run_large(full: bool, seed: int, **chosen: int) -> ExperimentReport:
-    """Run the large game with a deck of fifteen cards; with `full` all 52 and 30,000 buckets."""
+    """Reproduce Table 1's large game with a deck of fifteen cards; with `full`, with all 52 and 30,000 buckets."""
     return table_1_report("large", full, chosen)
 
 
@@ -218,7 +222,7 @@ SIZE_OPTIONS = ("ranks", "suits", "raises", "base", "iterations", "threads")
 
 
 def off_tree_bet_nodes(betting: BettingTree) -> list[int]:
-    """Return the nodes after the middle one of three sizes."""
+    """Return the nodes after an off-tree bet: the middle one wherever there are three bet sizes."""
     nodes = []
     for node in np.flatnonzero(betting.actor >= 0):
         before = betting.spent[node].max()
@@ -253,16 +257,16 @@ class OffTreeBetTable:
 
     @cached_property
     def board_trees(self) -> dict[int, BoardTree]:
-        """A tree for each flop."""
+        """Board trees of the larger game, one for each flop."""
         return self.larger_game.board_trees()
 
     def base_values(self) -> dict[str, object]:
-        """Compute best-response values in the abstraction itself."""
+        """Compute both players' best-response values against the base, in the game without the off-tree bet."""
         engine = CpuBoardEngine.from_average(self.larger_game.tree, self.base, self.threads)
         return {"best": engine_quality(engine).best}
 
     def translation_values(self) -> dict[str, object]:
-        """Compute best-response values with the off-tree bet, for action translation."""
+        """Compute best-response values with the off-tree bet against action translation, by seat of the responder."""
         values = []
         for player in (0, 1):
             tree, table = translate_strategy(self.larger_game, self.base, player)
@@ -271,7 +275,10 @@ class OffTreeBetTable:
         return {"earned": values[::-1]}
 
     def nested_values(self, name: str) -> dict[str, object]:
-        """Compute best-response values with the off-tree bet, for nested endgames; by the seat of the responder."""
+        """Compute best-response values with the off-tree bet against nested endgames solved by a method.
+
+        `earned` and `shortfall` are by seat of the responder, `solved` is the number of endgames.
+        """
         results = [
             solve_nested(
                 self.larger_game, self.base, name, player, boards=self.board_trees, iterations=self.iterations,
@@ -321,7 +328,7 @@ def compare_methods(table: OffTreeBetTable, parts: ExperimentParts) -> tuple[lis
 
 
 def run_table_2(full: bool, seed: int, part: int = 0, **chosen: int) -> ExperimentReport:
-    """Use a deck of fifteen cards and two bets on the flop; with `full` 28 cards and three bets, as in the paper."""
+    """Reproduce Table 2 with fifteen cards and two bets on the flop; with `full`, 28 cards and the paper's three."""
     size = dict(zip(SIZE_OPTIONS, (7, 4, 3, 300, 100, 2) if full else (5, 3, 2, 300, 100, 1), strict=True))
     size |= {name: number for name, number in chosen.items() if number}
     spec = f"flop_holdem:nested,ranks={size['ranks']},suits={size['suits']},raises=1/{size['raises']}"

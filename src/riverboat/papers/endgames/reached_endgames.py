@@ -1,8 +1,8 @@
 """Endgames that a blueprint reaches in self-play (Ganzfried & Sandholm 2015): a database, refinements, and buckets.
 
-`endgame-database` is section 3.3: errors by size, play, and use as leaf values. Held-out rivers are solved exactly. On a
-deck of 15 cards a solver of turns with sampled rivers either stops at the end of the turn and reads the database, or
-continues on the river.
+`endgame-database` is section 3.3 of Ganzfried's thesis proposal: errors by size, play, and use as leaf values. Held-out
+rivers are solved exactly. On a deck of 15 cards a solver of turns with sampled rivers either stops at the end of the
+turn and reads the database, or continues on the river.
 
 `endgame-refinements` reduces rivers to a few hands and solves them by linear programs: any equilibrium, an undominated
 one, a quasi-perfect one. All have the same value against a best response; against an opponent who errs they differ. The
@@ -66,16 +66,17 @@ def river_key(river: ReachedStreet) -> EndgameKey:
 
 
 def value_errors(database: EndgameDatabase, rivers: list[ReachedStreet], solutions: list[Solution]) -> Array:
-    """Return, for each held-out river, the mean |error| of hand values, that of the game value, and the distance.
+    """Return errors of the database's values on held-out rivers. float64 [rivers, 3]
 
-    float64 [rivers, 3]
+    Columns: mean absolute error of a hand's value and absolute error of the game value, both in pots and averaged over
+    seats, and the distance to the nearest entry. `solutions` are the exact ones.
     """
     out = []
     for river, solution in zip(rivers, solutions, strict=True):
         key, root = river_key(river), solution[""]
         match = database.nearest(key)
         values = database.hand_values(match, key)
-        errors = []  # of each seat, by hand and of the game
+        errors = []  # for each seat: mean error of a hand's value, and error of the game value
         for seat in (0, 1):
             exact, weight = root.ev(seat) / endgames.ENDGAME_POT, key.weight[seat]
             valid = (weight > 0) & ~np.isnan(exact) & ~np.isnan(values[seat])
@@ -87,7 +88,10 @@ def value_errors(database: EndgameDatabase, rivers: list[ReachedStreet], solutio
 
 
 def database_exploitability(database: EndgameDatabase, river: ReachedStreet, solution: Solution) -> float:
-    """Return the exploitability of the database's strategy on a river, in % of the pot."""
+    """Return the exploitability of the database's strategy on a river, in % of the pot.
+
+    It is NaN if the nearest entry has another stack level. `solution` provides the tree of the river.
+    """
     key = river_key(river)
     match, tree = database.nearest(key), solution.tree
     if match.stack_level != key.stack_level:
@@ -106,8 +110,8 @@ def database_exploitability(database: EndgameDatabase, river: ReachedStreet, sol
 def time_lookups(database: EndgameDatabase, rivers: list[ReachedStreet]) -> dict[str, Array]:
     """Time queries of a large database that mixes the entries of this one, in microseconds. float64 [rivers] each
 
-    Look-ups are timed with the present distribution over stack levels and with a single stack level, and once including
-    the key and the values of all hands.
+    Keys: `look-up`, with the database's distribution over stack levels; `look-up, one stack`, with all entries in one
+    level; `key and values`, in the database itself, including the key and the values of all hands.
     """
     rng = np.random.default_rng(0)
     by_level = {
@@ -131,7 +135,10 @@ def _look_up_values(database: EndgameDatabase, river: ReachedStreet) -> Array:
 
 
 def _random_mixtures(cdf: Array, count: int, rng: np.random.Generator) -> StackLevelEntries:
-    """Return indexed entries that are random mixtures of others."""
+    """Return `count` indexed entries whose equity distributions are mixtures of random pairs; for timing only.
+
+    cdf: float32 [entries, 2, steps]
+    """
     first, second = (cdf[rng.integers(len(cdf), size=count)] for _ in range(2))
     share = rng.random((count, 1, 1)).astype(np.float32)
     mixture, values = share * first + (1 - share) * second, np.zeros((count, 2, 1), np.float32)
@@ -158,7 +165,10 @@ def _time_queries(query: Callable[[int], object], count: int) -> Array:
 def compare_turn_solvers(
     strategy: Blueprint, database: EndgameDatabase, count: int, seconds: float, seed: int
 ) -> dict[str, list[float]]:
-    """Solve turns of the small deck for the same time: depth-limited with the database, or continuing on the river."""
+    """Solve random turns of the small deck for the same time: with the database as leaf values, or through the river.
+
+    Return exploitability in % of the pot and table sizes by name, one value for each turn.
+    """
     rng = np.random.default_rng([seed, 3])
     results: dict[str, list[float]] = {}
     for _ in range(count):
@@ -220,7 +230,7 @@ def _solve_turn(
 
 
 def run_database(full: bool, seed: int) -> ExperimentReport:
-    """Solve about a hundred endgames; with `full` several thousand."""
+    """Measure errors, play, speed and leaf values of a database of 160 endgames; with `full`, of 4,000."""
     strategy = make_base_agent(seed).strategy
     sizes = (125, 250, 500, 1000, 2000, 4000) if full else (20, 40, 80, 160)
     held_out, count, seconds = (100, 12, 4 * SOLVE_SECONDS) if full else (15, 2, SOLVE_SECONDS)
@@ -278,7 +288,7 @@ ITERATIONS = 150
 
 
 def small_river_spot(river: ReachedStreet, rng: np.random.Generator) -> Spot:
-    """Return a river with a few hands of each player, drawn by their weights, and a pot of 100."""
+    """Return a river with `NUM_HANDS` hands of each player, drawn by their weights, and a pot of 100."""
     hand_ranges = []
     for weights in river.ranges:
         hands = rng.choice(len(weights), NUM_HANDS, replace=False, p=weights / weights.sum())
@@ -289,7 +299,7 @@ def small_river_spot(river: ReachedStreet, rng: np.random.Generator) -> Spot:
 
 
 def weak_opponents(form: SequenceForm, equilibrium: Strategy) -> dict[str, Strategy]:
-    """Return strategies of opponents who err, by name."""
+    """Return opponents who err, keyed by `OPPONENT_NAMES`: strategies of both seats."""
     tree = form.tree
     uniform = Strategy.uniform(tree)
     calls = uniform.probabilities.copy()
@@ -302,7 +312,7 @@ def weak_opponents(form: SequenceForm, equilibrium: Strategy) -> dict[str, Strat
 
 
 def refinement_rows(rivers: list[ReachedStreet], seed: int) -> tuple[list[ComparisonRow], int]:
-    """Compare refinements with the plain equilibrium against weak opponents, on all rivers."""
+    """Compare refinements with the plain equilibrium against weak opponents; also return the number of rivers."""
     rng = np.random.default_rng(seed)
     gains: dict[tuple[str, str], list[float]] = {}
     gaps: dict[str, list[float]] = {}
@@ -332,7 +342,7 @@ def refinement_rows(rivers: list[ReachedStreet], seed: int) -> tuple[list[Compar
 
 
 def _expected_winnings(form: SequenceForm, player: int, mine: LPSolution, theirs: tuple[Array, Array]) -> float:
-    """Return a player's winnings against an opponent, in chips for a pot of 100."""
+    """Return a player's expected winnings against an opponent's plans for both seats, in chips for a pot of 100."""
     plans = (mine.plans[0], theirs[1]) if player == 0 else (theirs[0], mine.plans[1])
     value = form.value(*plans)
     return value if player == 0 else 2 * form.half_sum - value
@@ -344,7 +354,8 @@ def _expected_winnings(form: SequenceForm, player: int, mine: LPSolution, theirs
 def bucketed_exploitability(strategy: Blueprint, river: ReachedStreet, count: int | None, actual_range: bool) -> float:
     """Return the exploitability of a river solved with `count` buckets for each player, in % of the pot.
 
-    None for all hands.
+    `count` None solves all hands. Buckets are by equity against the opponent's range with `actual_range`, else against
+    all hands.
     """
     deck = strategy.rules.deck
     live = ~np.isin(HAND_CARDS, river.board).any(axis=1)
@@ -378,7 +389,7 @@ def _percentile_labels(equity: Array, weight: Array, count: int) -> Array:
 def bucket_rows(
     strategy: Blueprint, rivers: list[ReachedStreet], counts: tuple[int, ...]
 ) -> tuple[list[ComparisonRow], list[Curve]]:
-    """Measure the loss by number of buckets, with equity against the actual range and against all hands."""
+    """Measure exploitability by number of buckets, with equity against the actual range and against all hands."""
     exact = float(np.mean([bucketed_exploitability(strategy, river, None, True) for river in rivers]))
     rows, curves = [new_row("all hands, exploitability after as many iterations, % of pot", exact)], []
     for title, actual in (("against the actual range", True), ("against all hands", False)):
@@ -391,7 +402,7 @@ def bucket_rows(
 
 
 def run_refinements(full: bool, seed: int) -> ExperimentReport:
-    """Measure a few rivers; with `full` more of them."""
+    """Compare equilibrium refinements and bucket counts on a few rivers reached in self-play; with `full`, on more."""
     strategy = make_base_agent(seed).strategy
     source = endgames.sample_reached_streets(strategy, [seed, 2])
     rivers = [next(source) for _ in range(60 if full else 12)]

@@ -1,13 +1,13 @@
 """Methods of search at the table, and leaf values of depth-limited search (Brown, Sandholm & Amos 2018).
 
-`search-methods` measures winnings against the own blueprint, and local best-response values on the same deals. The quick
-run has hold'em with twelve cards and a coarse blueprint that it trains itself. The full run has `demo`, and should run in
-parts: other seeds give other deals.
+`search-methods` measures winnings against the agent's own blueprint, and local best-response values on the same deals.
+The quick run has hold'em with twelve cards and a coarse blueprint that it trains itself. The full run has `demo`, and
+should run in parts: other seeds give other deals.
 
-`midgame-leaves` compares the exploitability of four kinds of leaf values. The game is no-limit hold'em with 15 cards, 15
-big blinds deep. The blueprint has three percentile buckets for each bucket of the street before. Both seats search on
-sampled flops with equal time. The remaining game is small enough to traverse, so best responses and winnings against the
-blueprint are exact.
+`midgame-leaves` compares the exploitability of four kinds of leaf values. The game is no-limit hold'em with 15 cards,
+15 big blinds deep. The blueprint has three percentile buckets for each bucket of the street before. Both seats search
+on sampled flops with equal time. The remaining game is small enough to traverse, so best responses and winnings against
+the blueprint are exact.
 """
 
 from __future__ import annotations
@@ -52,21 +52,21 @@ TWELVE_CARDS = PokerRules(
     blinds=(100, 50), stacks=(1_500, 1_500), board=(0, 3, 1, 1), ranks=6, suits=2, name="twelve cards"
 )
 TWELVE_CARD_MENU = 'preflop = ["2.5x", "a"]\nflop = ["100%, a", "a"]\nmost_raises = [2, 1, 2, 2]'
-NUM_BUCKETS, TRAINING_BOARDS = 2, 4_000  # for each bucket of the street before; iterations
-ACTIONS = "fcpa"  # actions of the local best response
+NUM_BUCKETS, TRAINING_BOARDS = 2, 4_000  # buckets in each bucket of the street before; training iterations
+ACTIONS = "fcpa"  # actions of the local best response: fold, call, pot, all-in
 MIN_OPTIONS = {"hands": 4, "deals": 2, "walkers": 1, "iterations": 1, "river": 0}
-SAMPLED_ESTIMATE = "estimate, drawn"
+SAMPLED_ESTIMATE = "estimate, drawn"  # the method `estimate` with random alternative payoffs (spread 1)
 COMPARED_METHODS = (*SEARCH_METHODS, SAMPLED_ESTIMATE)
 
 
 class SearchExperimentSize(NamedTuple):
     """The amount of work of a run."""
 
-    hands: int  # in each match
-    deals: int  # for each local best response
-    walkers: int  # hands of a deal, in each seat
+    hands: int  # hands of each match
+    deals: int  # deals of each local best response
+    walkers: int  # sampled trajectories of the local best response per deal and seat
     full_pot: float  # big blinds: matches subsample pairs with smaller pots
-    iterations: int | None = None  # of a solve; None for the defaults
+    iterations: int | None = None  # iterations of each search; None for the defaults
 
 
 QUICK = SearchExperimentSize(hands=1_600, deals=60, walkers=6, full_pot=5.0, iterations=40)
@@ -88,7 +88,7 @@ def local_best_response_gains(
 
 
 def run(full: bool, seed: int, **chosen: int) -> ExperimentReport:
-    """Compare every method; with `full` on `demo`."""
+    """Compare search methods by winnings against the blueprint and by local best response; with `full`, for `demo`."""
     for key, minimum in MIN_OPTIONS.items():
         if chosen.get(key, minimum) < minimum:
             raise InputError(f"search-methods: {key}={chosen[key]}: must be at least {minimum}")
@@ -114,7 +114,10 @@ def run(full: bool, seed: int, **chosen: int) -> ExperimentReport:
 def method_rows(
     search_method: str, agent: SearchAgent, base: Agent, base_gains: Array, size: SearchExperimentSize, seed: int
 ) -> list[ComparisonRow]:
-    """Measure one method by both measures."""
+    """Measure a search agent: winnings against its blueprint, and local best response.
+
+    `base_gains` are the local best-response values against the blueprint on the same deals. float64 [deals]
+    """
     rules, street = agent.rules, agent.settings.street
     aivat, sampling = Aivat(agent, base, rules), PairSampling(street, size.full_pot)
     match = play_match(agent, base, rules, size.hands, seed, aivat=aivat, pair_sampling=sampling)
@@ -161,7 +164,7 @@ def train_small_blueprint(deals: int, seed: int) -> Blueprint:
 
 
 def street_leaves(flop: StreetEvaluation) -> list[BlueprintLeaf]:
-    """Return the leaves of the street; all bets are in the blueprint's tree."""
+    """Return the leaves of the depth-limited flop as nodes of the blueprint's tree, which contains all its bets."""
     leaves = []
     for state in (flop.street.states[node] for node in flop.street.leaves):
         ends = not depth_limited.has_later_betting(state)
@@ -183,9 +186,10 @@ def search_street(
     runouts: int | None = NUM_RUNOUTS,
     method: str = "unsafe",
 ) -> list[dict[int, Array]]:
-    """Search the street for each seat, within a CPU time for leaf values and iterations.
+    """Solve the street for each seat by depth-limited search; return for each seat strategies by decision node.
 
-    None for a fixed number of iterations.
+    `kind` is the kind of leaf values, `method` the gadget. `seconds` is the CPU time for leaf values and iterations;
+    None for `FULL_ITERATIONS` iterations. `runouts` are sampled for leaf values; None for all runouts.
     """
     groups = group_hands(flop.strategy, flop.board, flop.hands, 1)  # on a small deck each hand is its own group
     street = DepthLimitedStreet(
@@ -208,7 +212,10 @@ def search_street(
 def compare_leaf_methods(
     strategy: Blueprint, flops: int, seconds: float, seed: int
 ) -> tuple[list[ComparisonRow], dict[str, list[float]]]:
-    """Compare all kinds of leaf values on the same flops."""
+    """Compare the exploitability of all kinds of leaf values on the same random flops.
+
+    Also return all measurements, in % of the pot, by name.
+    """
     rng = np.random.default_rng([seed, 1])
     model = leaf_values.fit_regression(strategy, NUM_TRAINING_TURNS, seed)
     results: dict[str, list[float]] = {}
@@ -248,7 +255,7 @@ def match_rows(strategy: Blueprint, hands: int, seed: int) -> list[ComparisonRow
 
 
 def run_leaf_values(full: bool, seed: int) -> ExperimentReport:
-    """Search a few flops; with `full` more of them, and more time for each."""
+    """Compare leaf values of depth-limited search on a few flops; with `full`, on more of them with more time each."""
     flops, seconds = (24, 4 * SEARCH_SECONDS) if full else (4, SEARCH_SECONDS)
     strategy = train_small_blueprint(BLUEPRINT_DEALS, seed)
     rows, results = compare_leaf_methods(strategy, flops, seconds, seed)

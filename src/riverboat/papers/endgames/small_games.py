@@ -85,7 +85,7 @@ def coin_toss_rows() -> list[ComparisonRow]:
 
 
 def base_strategies(tree: PublicTree) -> dict[str, Strategy]:
-    """Return base strategies: a short run, an abstraction, an equilibrium, and a perturbed equilibrium."""
+    """Return base strategies by name: a short run, an abstraction, an equilibrium, and a perturbed equilibrium."""
     short = CFR(tree, "dcfr")
     short.step(5)
     exact = solve_lp(tree).strategy
@@ -100,7 +100,7 @@ def base_strategies(tree: PublicTree) -> dict[str, Strategy]:
 
 
 def second_round_rows(spec: str) -> tuple[list[ComparisonRow], list[Curve]]:
-    """Refine all endgames of the second round independently, from each base strategy."""
+    """Compare the exploitability of methods that refine all second-round endgames independently, from each base."""
     tree = PublicTree(game_from_spec(spec))  # type: ignore[arg-type]
     lines = lines_after_chance(tree)
     rows, curves = [], []
@@ -120,7 +120,7 @@ def second_round_rows(spec: str) -> tuple[list[ComparisonRow], list[Curve]]:
 
 
 def random_base_rows(spec: str, count: int, seed: int) -> list[ComparisonRow]:
-    """Measure the largest change of a best-response value over random base strategies."""
+    """Measure, for each method, the largest rise of a best-response value over `count` random base strategies."""
     tree = PublicTree(game_from_spec(spec))  # type: ignore[arg-type]
     lines, random = lines_after_chance(tree), np.random.default_rng(seed)
     worst = dict.fromkeys(("unsafe", *SAFE_METHODS), -np.inf)
@@ -139,9 +139,9 @@ def random_base_rows(spec: str, count: int, seed: int) -> list[ComparisonRow]:
 
 
 def run_coin_toss(full: bool, seed: int) -> ExperimentReport:
-    """Run Coin Toss, Leduc's second round, and random bases.
+    """Compare methods of endgame solving in Coin Toss, and in Leduc's second round from fixed and random bases.
 
-    With `full` also larger and no-limit Leduc, and more bases.
+    With `full` also in larger and no-limit Leduc, and from more random bases.
     """
     rows = coin_toss_rows()
     curves: list[Curve] = []
@@ -161,7 +161,7 @@ class SafetyBound(NamedTuple):
     before: float  # the opponent's best-response value against the base strategy
     after: float  # the opponent's best-response value against the refined strategy
     guaranteed_reduction: float  # largest guaranteed reduction of an information set that the new best response reaches
-    binding_infoset: str  # that information set
+    binding_infoset: str  # information set with this reduction
 
     @property
     def bound(self) -> float:
@@ -170,7 +170,7 @@ class SafetyBound(NamedTuple):
 
 
 def compute_safety_bound(base: Strategy, lines: list[str], method: str, player: int) -> SafetyBound:
-    """Refine one player's strategy, and compare the opponent's best-response value with the bound."""
+    """Refine one player's strategy in all endgames, and compute theorem 2's bound of the opponent's best response."""
     tree, opponent = base.tree, 1 - player
     assert isinstance(tree, PublicTree)
     refined = refine(base, lines, method, players=(player,))
@@ -190,7 +190,7 @@ def compute_safety_bound(base: Strategy, lines: list[str], method: str, player: 
 
 
 def safety_bound_rows(spec: str) -> list[ComparisonRow]:
-    """Check every base strategy, every safe method, and both players."""
+    """Check the safety bound of a game for every base strategy, every safe method, and both players."""
     tree = PublicTree(game_from_spec(spec))  # type: ignore[arg-type]
     lines, rows = lines_after_chance(tree), []
     for title, base in base_strategies(tree).items():
@@ -204,6 +204,6 @@ def safety_bound_rows(spec: str) -> list[ComparisonRow]:
 
 
 def run_bound(full: bool, seed: int) -> ExperimentReport:
-    """Check Leduc; with `full` also Leduc with five ranks."""
+    """Check the safety bound (theorem 2) in Leduc; with `full`, also in Leduc with five ranks."""
     rows = safety_bound_rows("leduc") + (safety_bound_rows("leduc:ranks=5,suits=2") if full else [])
     return ExperimentReport(rows, format_notes("endgame-bound"))

@@ -22,7 +22,10 @@ def count_bucket_pairs(
     pairs,  # float32 [buckets, buckets] INOUT: pairs of hands
     wins,  # float32 [buckets, buckets] INOUT: pairs that the first wins less pairs that it loses
 ):
-    """Count all pairs of hands on each board; repeated boards count repeatedly."""
+    """Count how often two last-street buckets meet, and which one wins, over all pairs of disjoint hands on each board.
+
+    Counts are added to `pairs` and `wins`; repeated boards count repeatedly.
+    """
     last = len(hands.shown) - 1
     for k in range(len(boards)):
         for c in range(game.board):

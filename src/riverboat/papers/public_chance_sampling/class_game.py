@@ -41,7 +41,7 @@ class ClassGame:
     tree: ActionTree
     parents: tuple[Array, ...]  # int64 [classes of a street]: class on the street before; zeros on the first
     joint_probability: Any  # float [classes, classes] on the last street: joint probability; an array, or csr
-    win_margin: Any  # same shape: probability that the first wins less that it loses
+    win_margin: Any  # same shape: joint probability that the first class wins, less that it loses
 
     def __post_init__(self) -> None:
         if len(self.parents) != self.tree.rules.rounds:
@@ -58,7 +58,7 @@ class ClassGame:
         return tuple(len(above) for above in self.parents)
 
     def strategy_tables(self, strategies: Mapping[int, Array], dtype: Any = float) -> list[Array]:
-        """Return tables by street from strategies by node. strategies: [classes, actions]; [classes, width] each"""
+        """Arrange strategies by node, [classes, actions], in one table for each street. float [classes, width] each"""
         tree = self.tree
         tables = [np.zeros((n, int(w)), dtype) for n, w in zip(self.counts, tree.width, strict=True)]
         for node, strategy in strategies.items():
@@ -86,15 +86,18 @@ class ClassGame:
 
     @cached_property
     def opponent_products(self) -> tuple[Callable[[Array], Array], ...]:
-        """Products of reach rows with the joint probability of each street, and last with the win margin.
+        """Functions that multiply the opponent's reach by each street's joint probability; the last, by the win margin.
 
-        [rows, classes] both
+        Arguments and results are float [nodes, classes].
         """
         return tuple(pair_product(table) for table in (*self.joint_by_street, self.win_margin))
 
 
 def pair_product(table: Any) -> Callable[[Array], Array]:
-    """Return the product of rows with a table of pairs; board by board if classes of different boards never meet."""
+    """Return a function that multiplies rows [n, classes] by a table of pairs [classes, classes].
+
+    It multiplies board by board, in dense blocks, if classes of different boards never meet.
+    """
     if not isinstance(table, csr_array):
         return lambda rows: rows @ table.T
     count, board = connected_components(table, directed=False)
@@ -120,7 +123,11 @@ def pair_product(table: Any) -> Callable[[Array], Array]:
 
 
 def traverse_classes(game: ClassGame, seat: int, player: ClassPolicy) -> Array:
-    """Return the values of a seat's classes on the first street, times their probability. float [classes]"""
+    """Traverse the game for a seat, and return the values of its first-street classes. float [classes]
+
+    Values are weighted by the probability of the class. `player` gives the opponent's strategy and the values of the
+    seat's decisions.
+    """
     reach = np.ones((1, game.counts[0]), game.joint_probability.dtype)
     values: Array = _traverse_street(game, seat, player, 0, [0], reach)[0]
     return values
@@ -155,7 +162,7 @@ def _traverse_street(
 def _end_values(
     game: ClassGame, seat: int, player: ClassPolicy, street: int, arrived: dict[int, Array]
 ) -> dict[int, Array]:
-    """Return values of terminals, and of roots of the next street."""
+    """Return values, by node, of the terminals and next-street roots in `arrived`, given the opponent's reach there."""
     tree = game.tree
     value: dict[int, Array] = {}
     terminals = [node for node in arrived if tree.actor[node] < 0]
@@ -184,7 +191,7 @@ def _end_values(
 
 
 class FixedClassPolicy:
-    """Fixed strategy tables of both players; a responder takes its best actions instead."""
+    """Traversal policy of fixed strategy tables; with `respond` the traversing seat takes its best actions instead."""
 
     def __init__(self, game: ClassGame, tables: Sequence[Array], *, respond: bool) -> None:
         for street, (table, count) in enumerate(zip(tables, game.counts, strict=True)):
@@ -193,12 +200,12 @@ class FixedClassPolicy:
         self.tree, self.tables, self.respond = game.tree, tables, respond
 
     def opponent_strategy(self, node: int, street: int, reach: Array) -> Array:
-        """Return the strategy of the tables."""
+        """Return the opponent's strategy at a node. float [actions, classes]"""
         at = int(self.tree.slot[node])
         return self.tables[street][:, at : at + int(self.tree.count[node])].T
 
     def decision_value(self, node: int, street: int, moves: Array) -> Array:
-        """Return the value of the best action, or of the tables' strategy."""
+        """Return the value of the best action, or of the tables' strategy. moves: action values [actions, classes]"""
         if not self.respond:
             moves = self.opponent_strategy(node, street, moves) * moves
         value: Array = moves.max(axis=0) if self.respond else moves.sum(axis=0)
@@ -246,7 +253,7 @@ class ClassCFR:
         return strategy
 
     def decision_value(self, node: int, street: int, moves: Array) -> Array:
-        """Return the value of the current strategy, and update regrets."""
+        """Return the value of the current strategy, and update regrets. moves: action values [actions, classes]"""
         regret = self.regret[node]
         value: Array = (normalize(regret, axis=0) * moves).sum(axis=0)
         regret += moves - value
@@ -263,7 +270,7 @@ class ClassCFR:
         return class_quality(self.game, self.averages())
 
 
-# The opponent's strategy during a traversal, and the value of the traverser's decisions.
+# Callbacks of a traversal: the opponent's strategy, and the value of the traverser's decisions.
 ClassPolicy: TypeAlias = FixedClassPolicy | ClassCFR
 
 
@@ -306,7 +313,7 @@ def _count_nonzero(table: Any) -> int:
 
 
 class ClassSequenceForm:
-    """Sequences of both seats, and their payoffs."""
+    """Sequence form of a class game: sequences, constraints and payoff matrices of both seats, and an LP solution."""
 
     def __init__(self, game: ClassGame) -> None:
         if (payoffs := class_program_size(game).payoffs) > MAX_ENTRIES:
@@ -413,7 +420,7 @@ def sample_boards(tree: ActionTree, count: int, seed: int) -> Array:
 
 
 def class_game_from_boards(tree: ActionTree, cards: CardAbstraction, boards: Array) -> ClassGame:
-    """Build the abstract game with the joint counts of boards."""
+    """Build the class game of a card abstraction; joint bucket probabilities are counted over all hands on `boards`."""
     parents, classes = bucket_parents(cards), cards.counts[tree.rules.rounds - 1]
     needed_bytes = 2 * 4 * classes**2
     if needed_bytes > MAX_BYTES:

@@ -45,9 +45,9 @@ def iterate_target_times(
     targets: Sequence[float],
     clock: Callable[[], float] = time.process_time,
 ) -> Iterator[float]:
-    """Run steps, and yield the elapsed time after each target.
+    """Call `step` until each target time is reached, and yield the elapsed time; time between yields does not count.
 
-    `count_iterations` counts iterations: a step may do more of them than requested.
+    `step` takes a number of iterations and may do more of them; `count_iterations` returns how many were done.
     """
     elapsed, chunk = 0.0, 1
     for target in targets:
@@ -64,7 +64,7 @@ def iterate_target_times(
 def train_with_checks(
     trainer: BlueprintTrainer, measure: Callable[[BlueprintTrainer], float], seconds: float, checks: int
 ) -> list[TrainingCheck]:
-    """Train for a CPU time and measure at doubling times."""
+    """Train for `seconds` of CPU time, and call `measure` at `checks` doubling times (`doubling_times`)."""
     return [
         TrainingCheck(elapsed, trainer.iterations, trainer.updates, measure(trainer))
         for elapsed in iterate_target_times(trainer.step, lambda: trainer.iterations, doubling_times(seconds, checks))
@@ -94,7 +94,7 @@ def cached_run(
 def cached_runs(
     parts: ExperimentParts, train: Callable[[str], Sequence[TrainingCheck]], prefix: str = ""
 ) -> dict[str, list[list[TrainingCheck]]]:
-    """Return the available runs of CS and PCS, each from its cached part."""
+    """Return the available runs of CS and PCS by name, each from its cached part; `train` takes the traversal."""
     runs = {name: cached_run(parts, prefix + name, partial(train, key)) for key, name in CS_AND_PCS.items()}
     return {name: [run] for name, run in runs.items() if run is not None}
 
@@ -163,6 +163,6 @@ def claim_rows(runs: Mapping[str, Sequence[Sequence[TrainingCheck]]], measure: s
 
 
 def sampler_curves(runs: Mapping[str, Sequence[Sequence[TrainingCheck]]], panel: str) -> list[Curve]:
-    """Return a curve for each sampler."""
+    """Return a curve of the measured value over time for each sampler, as a geometric mean over seeds."""
     means = {name: geometric_mean_run(seed_runs) for name, seed_runs in runs.items()}
     return [Curve(name, [c.seconds for c in mean], [c.value for c in mean], panel) for name, mean in means.items()]

@@ -1,20 +1,20 @@
-"""Figures 2 to 6 of Johanson et al. (2012): samplers on hold'em, and chance sampling and public chance sampling on Bluff.
+"""Figures 2 to 6 of Johanson et al. (2012): samplers on hold'em, and (public) chance sampling on Bluff.
 
-Figure 2 has four samplers on two-round hold'em without abstraction. Every canonical hand has its own row (169 before the
-flop and 1,286,792 on it), so the abstract game is the real one, and best responses over all 1,755 flops are exact.
+Figure 2 has four samplers on two-round hold'em without abstraction. Every canonical hand has its own row (169 before
+the flop and 1,286,792 on it), so the abstract game is the real one, and best responses over all 1,755 flops are exact.
 
 Figure 3 is limit hold'em of four rounds with four bets each, and n buckets of E[HS²] on each street within those of the
-street before: 3.6, 23.6, 57.3 and 118.7 million information sets for n = 5, 8, 10 and 12. The measure is exploitability in
-the abstract game. Best responses see buckets only, and are computed from joint counts of bucket sequences.
+street before: 3.6, 23.6, 57.3 and 118.7 million information sets for n = 5, 8, 10 and 12. The measure is exploitability
+in the abstract game. Best responses see buckets only, and are computed from joint counts of bucket sequences.
 
 Figure 4 has matches against one fixed agent by training time. Theirs is limit hold'em with several hundred million
 information sets of imperfect recall, played against a winner of the 2010 competition. Here hands are percentiles of
 E[HS²] on each street, regardless of the street before. The opponent is trained by external sampling in the same game.
 PCS draws 64 boards at a time; so it runs first, and CS is measured after the same times.
 
-Figures 5 and 6 are on Bluff. It has no public chance, so PCS is a full traversal with vectors of rolls, and CS a traversal
-with one roll for each player. The default game is Bluff(2,1), with 3.5 million information sets; the paper's is
-Bluff(2,2), with 352 million.
+Figures 5 and 6 are on Bluff. It has no public chance, so PCS is a full traversal with vectors of rolls, and CS a
+traversal with one roll for each player. The default game is Bluff(2,1), with 3.5 million information sets; the paper's
+is Bluff(2,2), with 352 million.
 """
 
 from __future__ import annotations
@@ -57,13 +57,16 @@ PAPER_FLOP_HANDS = 1_342_562  # hands of the paper's indexer, which give its 16 
 
 
 def make_game(kind: str) -> AbstractGame:
-    """Return [2-1] or [2-4] hold'em with all its hands."""
+    """Return [2-1] or [2-4] hold'em with one bucket for every canonical hand."""
     rules = holdem(kind).rules
     return compile_action_tree(rules), lossless_abstraction(rules.board[1:], rules.deck)
 
 
 def two_round_infoset_rows(kind: str, tree: ActionTree, million_infosets: int) -> list[ComparisonRow]:
-    """Count information sets with the paper's indexer and with ours."""
+    """Compare the number of information sets with the one that Johanson et al. print, by their count of flop hands.
+
+    `million_infosets` is the printed number. The row's note has the number with every canonical flop hand once.
+    """
     paper_count = sum(tree.table_size((169, PAPER_FLOP_HANDS)).infosets)
     exact_count = sum(tree.table_size((169, CANONICAL_FLOP_HANDS)).infosets)
     before, on_flop = map(sum, tree.shape.decisions)
@@ -75,7 +78,10 @@ def two_round_infoset_rows(kind: str, tree: ActionTree, million_infosets: int) -
 def figure_2_report(
     kind: str, million_infosets: int, seconds: float, checks: int, num_seeds: int, seed: int
 ) -> ExperimentReport:
-    """Compare all four samplers over several seeds; `million_infosets` is the paper's count."""
+    """Compare four samplers on a two-round game by exploitability at `checks` doubling times up to `seconds`.
+
+    `million_infosets` is the paper's number of information sets. Each sampler runs with `num_seeds` seeds.
+    """
     game = make_game(kind.strip("[]"))
     runs = {
         name: [
@@ -109,14 +115,14 @@ def run_figure_2a(full: bool, seed: int) -> ExperimentReport:
 
 PAPER_MILLION_INFOSETS = {5: 3.6, 8: 23.6, 10: 57.3, 12: 118.6}
 TRUNCATED_COUNT = ExplainedDifference(118.671936, "118,671,936: cut off, not rounded", within=0.01)
-NUM_BOARDS = {False: 1500, True: 5000}  # of joint counts, by `full`
-RUN_SECONDS = {False: 26, True: 64}  # by `full`
-FIRST_CHECK_SECONDS = {False: 13.0, True: 32.0}  # of a run, by `full`
+NUM_BOARDS = {False: 1500, True: 5000}  # sampled boards for joint bucket counts, by `full`
+RUN_SECONDS = {False: 26, True: 64}  # CPU time of a training run, by `full`
+FIRST_CHECK_SECONDS = {False: 13.0, True: 32.0}  # time of the first check of a run, by `full`
 CACHE_VERSION = 1
 
 
 def load_percentile_cards(n: int) -> CardAbstraction:
-    """Load the buckets from the cache; computing them the first time takes minutes."""
+    """Load n percentile buckets of E[HS²] per bucket of the street before, cached; the first time takes minutes."""
 
     def build(folder: Path) -> CardAbstraction:
         cards = percentile_abstraction(n, "square", threads=2)
@@ -139,14 +145,14 @@ def train_sampler(
     seed: int,
     traversal: str,
 ) -> list[shared.TrainingCheck]:
-    """Train one run with its checks."""
+    """Train with one sampler for `seconds` of CPU time; measure abstract exploitability at `checks` doubling times."""
     cards, game = prepare_game()
     trainer = training.make_compiled_trainer((game.tree, cards), traversal, seed)
     return shared.train_with_checks(trainer, partial(exploitability, game), seconds, checks)
 
 
 def four_round_infoset_rows(tree: ActionTree) -> list[ComparisonRow]:
-    """Count the information sets of all four abstract games."""
+    """Compare the numbers of information sets of all four abstract games with the printed ones."""
     rows = []
     for n, million in PAPER_MILLION_INFOSETS.items():
         count = sum(tree.table_size((n, n**2, n**3, n**4)).infosets)
@@ -156,7 +162,11 @@ def four_round_infoset_rows(tree: ActionTree) -> list[ComparisonRow]:
 
 
 def run_figure_3(full: bool, seed: int, seconds: int = 0, boards: int = 0, part: int = 0) -> ExperimentReport:
-    """Compare two numbers of buckets, or four with `full`; `seconds` for each run, joint counts of `boards`."""
+    """Compare CS and PCS with two numbers of buckets, or four with `full`, by abstract exploitability.
+
+    `seconds` is the CPU time of each run, `boards` the number of boards for joint bucket counts, `part` the cached part
+    to compute.
+    """
     tree = compile_action_tree(holdem("4-4").rules)
     total_seconds, buckets = float(seconds or RUN_SECONDS[full]), (5, 8, 10, 12) if full else (5, 8)
     num_boards, checks = boards or NUM_BOARDS[full], shared.num_checks(total_seconds, FIRST_CHECK_SECONDS[full])
@@ -198,7 +208,7 @@ FIRST_MATCH_SECONDS = 52.0
 
 
 def quantile_cuts(values: Array, num_buckets: int) -> Array:
-    """Return the cuts that split hands of a street into percentiles of about equal size. uint16 [1, parts - 1]"""
+    """Return the values of E[HS²] that split the hands of a street into percentiles. uint16 [1, num_buckets - 1]"""
     below = np.cumsum(np.bincount(values, minlength=1 << 16))
     wanted = np.arange(1, num_buckets) * below[-1] / num_buckets
     cuts: Array = (np.searchsorted(below, wanted) + 1).clip(0, 65_535).astype(np.uint16)
@@ -248,7 +258,10 @@ def play_checks(
 
 
 def run_figure_4(full: bool, seed: int, seconds: int = 0, parts: int = 0, hands: int = 0) -> ExperimentReport:
-    """Compare both samplers over `seconds`, with `parts` buckets a street and `hands` per match."""
+    """Compare CS and PCS by win rates against a fixed agent over `seconds` of training.
+
+    `parts` is the number of buckets on each of flop, turn and river, `hands` the number of hands per match.
+    """
     total_seconds, opponent_seconds = (832.0, 600.0) if full else (104.0, 60.0)
     total_seconds, hands = float(seconds or total_seconds), hands or 4_000_000
     checks, cards = shared.num_checks(total_seconds, FIRST_MATCH_SECONDS), imperfect_recall_cards(parts or NUM_BUCKETS)
@@ -275,20 +288,20 @@ def run_figure_4(full: bool, seed: int, seconds: int = 0, parts: int = 0, hands:
 
 # --- Bluff ---
 
-BLUFF_RUN_SECONDS = {False: 8, True: 128}  # by `full`
-BLUFF_FIRST_CHECK_SECONDS = {False: 0.25, True: 32.0}  # of a run, by `full`
+BLUFF_RUN_SECONDS = {False: 8, True: 128}  # CPU time of a training run, by `full`
+BLUFF_FIRST_CHECK_SECONDS = {False: 0.25, True: 32.0}  # time of the first check of a run, by `full`
 MIN_PLOTTED_VALUE = 1e-7  # on logarithmic axes
 
 
 def make_bluff_tree(full: bool) -> Tree:
-    """Return the game as a tree; values of the smaller games are solved first and cached."""
+    """Return the tree of Bluff(2,1), or with `full` of Bluff(2,2); values of smaller games are solved and cached."""
     return compile_game(game_values.game("bluff:2,2" if full else "bluff:2,1"))
 
 
 def train_bluff(
     tree: Tree, seconds: float, checks: int, seed: int, measure: Callable[[CFR], float], traversal: str
 ) -> list[shared.TrainingCheck]:
-    """Train one run with its checks."""
+    """Train Bluff with one sampler for `seconds` of CPU time, and call `measure` at `checks` doubling times."""
     solver = CFR(tree, "vanilla", traversal, seed=seed, dtype="float32")  # tables of Bluff(2,2) take 5.6 GB
     solver.warm()
     return [
@@ -300,7 +313,7 @@ def train_bluff(
 
 
 def loss_against(equilibrium: CFR, solver: CFR) -> float:
-    """Return the exact loss of a solver's average strategy against an equilibrium, in matches: the mean over seats."""
+    """Return the exact expected loss of a solver's average strategy to an equilibrium, averaged over both seats."""
     tree = equilibrium.tree
     assert isinstance(tree, PublicTree)
     return -sum(expected_value(tree, seat, solver.averages, equilibrium.averages) for seat in (0, 1)) / 2
@@ -312,7 +325,7 @@ def loss_against(equilibrium: CFR, solver: CFR) -> float:
 def run_figure_6(
     full: bool, seed: int, seconds: int = 0, iterations: int = 0, threads: int = 1, part: int = 0
 ) -> ExperimentReport:
-    """Train both samplers for `seconds` each, and measure them against an opponent trained by DCFR for `iterations`."""
+    """Train CS and PCS for `seconds` each; measure their losses to an opponent that DCFR trains for `iterations`."""
     tree, total_seconds = make_bluff_tree(full), float(seconds or BLUFF_RUN_SECONDS[full])
     checks = shared.num_checks(total_seconds, BLUFF_FIRST_CHECK_SECONDS[full])
     opponent_iterations = iterations or (20 if full else 200)
@@ -345,7 +358,7 @@ def run_figure_6(
 
 
 def run_figure_5(full: bool, seed: int, seconds: int = 0, part: int = 0) -> ExperimentReport:
-    """Train both samplers for `seconds` each."""
+    """Compare the exploitability of CS and PCS on Bluff by training time, `seconds` of CPU time each."""
     tree, total_seconds = make_bluff_tree(full), float(seconds or BLUFF_RUN_SECONDS[full])
     checks = shared.num_checks(total_seconds, BLUFF_FIRST_CHECK_SECONDS[full])
     cache_key = f"{CACHE_VERSION} {total_seconds:g} {checks} {seed}"

@@ -136,7 +136,7 @@ def solve_with_quality(
 
 
 def _group_by_betting(spots: Sequence[Spot]) -> list[list[int]]:
-    """Group spots by betting, apart if they have locks: spots with locks do not support 16-bit tables."""
+    """Group indices of spots with equal betting; spots with locks, which do not support 16 bits, form own groups."""
     groups: dict[Any, list[int]] = {}
     for number, spot in enumerate(spots):
         groups.setdefault((_betting_key(spot), bool(spot.locks)), []).append(number)
@@ -144,7 +144,7 @@ def _group_by_betting(spots: Sequence[Spot]) -> list[list[int]]:
 
 
 def _device_batches(trees: Mapping[int, BoardTree], dtype: str, device: str) -> list[list[int]]:
-    """Return batches of spots for a device: equal numbers of streets, and no more than its memory holds."""
+    """Divide spots into batches for a GPU: equal numbers of streets in a batch, and no more than fit in its memory."""
     free = free_memory(device)
     available = math.inf if free is None else DEVICE_MEMORY_SHARE * free
     batches: list[list[int]] = []
@@ -161,7 +161,7 @@ def _device_batches(trees: Mapping[int, BoardTree], dtype: str, device: str) -> 
 
 @dataclass(frozen=True)
 class _SpotBetting:
-    """A cache key: a spot, compared by its betting alone."""
+    """Cache key of a betting shape: compares spots by their betting alone."""
 
     key: Any
     spot: Spot = field(compare=False)
@@ -184,7 +184,7 @@ def _betting_key(spot: Spot) -> Any:
 
 
 class BatchGoal(NamedTuple):
-    """Limits of a batch solve."""
+    """Limits of a batch solve: iterations, target exploitability, seconds for each spot, iterations between checks."""
 
     iterations: int
     until: float | None
@@ -193,11 +193,14 @@ class BatchGoal(NamedTuple):
 
     @property
     def first(self) -> int:
-        """The iteration of the first check; before it no spot meets a target."""
+        """Iteration of the first check: 16 rounded up to a multiple of `check_every`; without a target, the last."""
         return self.iterations if self.until is None else -(-FIRST_BOARD_CHECK // self.check_every) * self.check_every
 
     def next(self, done: int, due: int, spent: float, seconds: float) -> int:
-        """Return the iterations before the next check, after `spent` seconds: fewer if time is short, 0 at the end."""
+        """Return how many iterations to run before the check at iteration `due`: fewer if time is short, 0 at the end.
+
+        The `done` iterations so far took `spent` of the `seconds` for the whole batch.
+        """
         left = min(self.iterations, due) - done
         if self.seconds is None or left <= 0:
             return left
@@ -208,13 +211,16 @@ class BatchGoal(NamedTuple):
 
 
 def run_batch(batch: AnyBatchEngine, rule: AnySchedule, goal: BatchGoal, dtype: str) -> list[tuple[Solution, Quality]]:
-    """Solve all spots of a batch engine, and return each solution with its quality."""
+    """Solve all spots of a batch engine, and return each solution with its quality.
+
+    `dtype` is the name of the engine's table format, for the provenance of the solutions.
+    """
     active, done, started = list(range(len(batch.trees))), 0, time.perf_counter()
     iterations_done, due = [0] * len(active), [goal.first] * len(active)
     seconds = (goal.seconds or 0.0) * len(active)
     weight, qualities = 0.0, dict[int, Quality]()  # quality at the last check, unless iterated since
     while active and (count := goal.next(done, min(due[k] for k in active), time.perf_counter() - started, seconds)):
-        if goal.seconds is not None:  # in pieces, so that a slow piece is noticed
+        if goal.seconds is not None:  # run a quarter at a time, so that a slow machine is noticed
             count = max(1, count // 4)
         if has_cancellation_check():
             check_cancellation()
@@ -247,7 +253,7 @@ def run_batch(batch: AnyBatchEngine, rule: AnySchedule, goal: BatchGoal, dtype: 
 # --- results of a batch on a GPU ---
 
 MAX_ITERATIONS = 100_000  # if only exploitability ends the solve
-CHECK_EVERY = 5
+CHECK_EVERY = 5  # iterations between two possible checks
 
 
 def solve_batch(

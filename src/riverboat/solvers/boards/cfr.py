@@ -49,7 +49,7 @@ def board_table_bytes(tree: BoardTree, schedule: AnySchedule, dtype: str = "comp
 
 
 def engine_options(schedule: AnySchedule) -> dict[str, Any]:
-    """Return the options of an engine that follow from a schedule."""
+    """Return the options of `create_engine` that a schedule determines: predictive, simultaneous, rule and stakes."""
     options = {"predictive": schedule.predictive, "simultaneous": not schedule.alternating}
     return {**options, "rule": schedule.rule, "stakes": schedule.stakes}
 
@@ -57,7 +57,9 @@ def engine_options(schedule: AnySchedule) -> dict[str, Any]:
 def schedule_rows(schedule: AnySchedule, iteration: int, weight: float, count: int) -> tuple[Array, float]:
     """Return the schedule of the next `count` iterations, as a board engine reads it, and the total weight after them.
 
-    Decay and gain keep the average a mean. `weight` is the weight of the iterations so far, in units of the last one's.
+    float64 [count, 6]: factors on positive and negative regrets, floor, decay of the average, t, and weight of the new
+    strategy in the average. Decay and weight keep the average a mean. The total `weight` of the iterations so far is in
+    units of the last one's.
     """
     rows = np.zeros((count, 6))
     for i in range(count):
@@ -72,7 +74,7 @@ def engine_quality(engine: AnyBoardEngine, thread: int = 0) -> Quality:
     """Compute best-response and expected values of an engine's averages, gadget included, in the tree's unit.
 
     If the payoffs have a constant sum, NashConv does not need the profile's values. They are then set to the middle of
-    the certified interval instead of being computed.
+    the certified interval instead of being computed. `thread` is the index of the workspace's vectors to use.
     """
     best = [engine.expected_value(p, respond=True, thread=thread) for p in (0, 1)]
     values = None if engine.constant_sum is not None else [engine.expected_value(p, thread=thread) for p in (0, 1)]
@@ -102,7 +104,7 @@ def _quality(unit: float, best: Sequence[float], values: Sequence[float] | None,
     return Quality((first, second), (middle, total - middle), total)
 
 
-UNTIED_AVERAGE = "untied_average"  # in checkpoints of runs with buckets: the average before rows of a bucket are merged
+UNTIED_AVERAGE = "untied_average"  # array in checkpoints of runs with buckets: averages before buckets are averaged
 
 
 class BoardCFR(CFRSolver[Solution]):
@@ -131,7 +133,7 @@ class BoardCFR(CFRSolver[Solution]):
             raise InputError(f"{tree.name}: card abstractions need device='cpu'")
         self.cards, self.ties = cards, None if cards is None else TiedRows(tree, cards)
         self.schedule = schedules.parse(schedule)
-        self.weight = 0.0  # of all iterations so far, in units of the last one's
+        self.weight = 0.0  # averaging weight of all iterations so far, in units of the last one's
         table_format, options = parse_table_format(dtype), engine_options(self.schedule)
         self.engine = create_engine(self.device, tree, table_format, threads=threads, memory=memory, **options)
         self.threads = self.engine.threads
@@ -307,7 +309,10 @@ class SampledBoardCFR(CFRSolver[Solution]):
         write_bucket_strategy(self.tree, street, strategies, columns, self._buckets[street], self._table, self.threads)
 
     def _action_columns(self, street: int, seat: int) -> Array:
-        """Return the columns of a seat's actions in bucket rows, in the order of the boards' tables. int32 [actions]"""
+        """Return the column of each action of a seat in the trainer's strategies of a street. int32 [actions]
+
+        Strategies are [buckets, columns]; the actions are in the order of the board tree's decisions.
+        """
         forest = self.tree.forest
         low, high = forest.first[street : street + 2].tolist()
         decisions = low + np.flatnonzero(forest.actor[low:high] == seat)
@@ -317,7 +322,10 @@ class SampledBoardCFR(CFRSolver[Solution]):
 
     @cached_property
     def _flat_nodes(self) -> Array:
-        """Node of the flat action tree for each node of the nested betting tree; chance nodes share one. int64 [nodes]"""
+        """Node of the flat action tree for each node of the nested betting tree. int64 [nodes]
+
+        A chance node has the same flat node as its successor.
+        """
         betting, nodes, work = self.tree.betting, np.zeros(len(self.tree.betting.actor), np.int64), [(0, 0)]
         while work:
             node, flat = work.pop()
@@ -337,7 +345,10 @@ class SampledBoardCFR(CFRSolver[Solution]):
 
 
 def _period_schedule(schedule: AnySchedule) -> Schedule:
-    """Return a schedule as periods apply it: a floor of zero is applied at the end of each, which no theory covers."""
+    """Return the schedule that sampling applies once a period.
+
+    A floor of zero becomes a factor of zero on negative regrets at the end of each period (no convergence proof).
+    """
     if not isinstance(schedule, Schedule) or schedule.predictive:
         raise InputError(
             f"schedule {schedule}: sampled boards support vanilla, linear, dcfr, and cfr+ (no convergence proof)"

@@ -1,4 +1,4 @@
-"""Backends that run the blades of a cluster: in this process, or as Ray actors on this machine or others.
+"""Backends that run the blades (workers) of a cluster: in this process, or as Ray actors on this machine or others.
 
 Both execute calls in order and return the results of all blades in the order of the blades. A run with one thread per
 blade is therefore bitwise equal on either.
@@ -27,7 +27,7 @@ _OBJECT_STORE_BYTES = 1 << 28  # shared memory for messages; Ray's default is a 
 
 
 class BladeLostError(RiverboatError):
-    """A blade has died."""
+    """The process of a blade (worker) has died."""
 
 
 class LocalBackend:
@@ -37,12 +37,15 @@ class LocalBackend:
         self.blades: list[Any] = [Blade(tree, cards, share) for share in parts]
 
     def call_each(self, method: str, given: Sequence[tuple[Any, ...] | None]) -> list[Any]:
-        """Call a method with arguments for each blade; None skips a blade and is its result."""
+        """Call a method of each blade with its own arguments in `given`; None skips a blade, whose result is None."""
         calls = zip(self.blades, given, strict=True)
         return [None if args is None else getattr(blade, method)(*args) for blade, args in calls]
 
     def call_all(self, method: str, *given: Any) -> list[Any]:
-        """Call a method of all blades and return the results in order. Raises BladeLostError if one has died."""
+        """Call a method of all blades with the same arguments, and return the results in order.
+
+        Raises BladeLostError if a blade has died.
+        """
         return self.call_each(method, [given] * len(self.blades))
 
     def restart_dead(self) -> int:
@@ -60,7 +63,7 @@ class _BladeSource:
 
     rules: PokerRules
     menu: ActionMenu | None
-    nodes: int
+    nodes: int  # number of nodes of the tree
     tree: str  # fingerprint of the tree
     cards: str  # fingerprint of the card abstraction
     pickled_cards: bytes | None  # a small abstraction is sent with the message
@@ -76,7 +79,7 @@ class _BladeSource:
 
 
 class _BladeActor:
-    """A blade in a process of its own."""
+    """Ray actor with a blade, in a process of its own."""
 
     def __init__(self, origin: _BladeSource, share: BladeAssignment) -> None:
         self.blade = Blade(*origin.make(), share)

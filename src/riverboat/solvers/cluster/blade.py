@@ -39,7 +39,7 @@ _LINE = 16  # padding of per-thread counters, so that threads do not share a cac
 class BladeAssignment:
     """The public buckets of a blade and its options."""
 
-    number: int
+    number: int  # index of the blade
     first: int  # public buckets first … end - 1
     end: int
     threads: int = 1
@@ -49,7 +49,7 @@ class BladeAssignment:
 
 
 def assign_blades(cards: CardAbstraction, tree: ActionTree, blades: int, **common: Any) -> list[BladeAssignment]:
-    """Divide the public buckets evenly among the blades."""
+    """Divide the public buckets evenly among the blades; `common` are options of every `BladeAssignment`."""
     rules, public = tree.rules, cards.public
     if public is None:
         raise InputError(
@@ -71,7 +71,7 @@ def assign_blades(cards: CardAbstraction, tree: ActionTree, blades: int, **commo
 
 
 class Blade:
-    """Tables and threads of one blade."""
+    """Tables and traversals of one blade (worker): all streets after the first, for its public buckets."""
 
     def __init__(self, tree: ActionTree, cards: CardAbstraction, share: BladeAssignment) -> None:
         if share.mode not in MODES:
@@ -101,10 +101,11 @@ class Blade:
     # --- training --------------------------------------------------------------------------------------
 
     def value(self, batch: kernels.ContinuationBatch) -> tuple[Array, Array, int]:
-        """Compute values of the continuations of a batch, and update the tables.
+        """Compute values of a batch's continuations by external sampling from the flop on, and update the tables.
 
-        Returns values to the traversers, zero if no flop is possible, float32 [continuations]; |F|, int32 [deals]; and
-        the number of decisions visited.
+        Returns the traverser's value of each continuation, float32 [continuations], zero if the dealt hands block all
+        flops of this blade; |F|, the number of its flops that they do not block, int32 [deals]; and the number of
+        decisions visited.
         """
         batch = kernels.ContinuationBatch(*(np.array(part) for part in batch))  # arrays from messages may be read-only
         values, counts = np.zeros(len(batch.root), np.float32), np.zeros(len(batch.keys), np.int32)
@@ -120,27 +121,33 @@ class Blade:
         return values, counts, int(tally.sum())
 
     def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
-        """Multiply regrets and averages by the factors of a schedule."""
+        """Multiply positive and negative regrets and averages by factors; `seed` is for random rounding."""
         self.tables.discount(positive, negative, decay, seed, self.team)
 
     # --- strategies ---------------------------------------------------------------------
 
     def strategies(self, street: int, rows: Array, averages: bool) -> Array:
-        """Return the average or current strategies of buckets, by their index in the abstraction. float32 [rows, width]"""
+        """Return average or current strategies of the buckets `rows` of a street. float32 [rows, width]
+
+        `rows` are indices of buckets in the whole abstraction; this blade must own them.
+        """
         return self.tables.strategies(street, rows - self.rows[street][0], averages=averages)
 
     def survey(self, rows: int | None) -> tuple[Array, Array]:
-        """Return visited information sets by street, and sums of largest regrets by seat, scaled to the whole game."""
+        """Count visited information sets by street, and sum their largest regrets by seat, scaled to the whole game.
+
+        With `rows`, only that many evenly spaced buckets of a street are read (`BucketTables.sampled_regret`).
+        """
         return self.tables.sampled_regret(rows, self.share_of_flops)
 
     # --- state -------------------------------------------------------------------------------------
 
     def cells(self) -> Array:
-        """Return the table."""
+        """Return all cells of the table, regrets and averages, without a copy."""
         return self.tables.cells
 
     def put(self, cells: Array | None) -> None:
-        """Replace the table, or reset it to zero."""
+        """Replace all cells of the table, or reset them to zero if `cells` is None."""
         self.tables.put(cells, f"blade {self.assignment.number}")
 
     def save(self, folder: str, facts: dict[str, Any]) -> None:
@@ -148,7 +155,10 @@ class Blade:
         artifacts.write(self._part_folder(folder), KIND, {"cells": self.tables.cells}, facts | self._assignment_facts())
 
     def load(self, folder: str, facts: dict[str, Any]) -> None:
-        """Restore this blade's part of a checkpoint; raise InputError if it belongs to another iteration or assignment."""
+        """Restore this blade's part of a checkpoint.
+
+        Raises InputError if the part has other `facts`, such as the iteration, or another assignment.
+        """
         entries, arrays = artifacts.read(self._part_folder(folder))
         for key, expected in (facts | self._assignment_facts()).items():
             if entries.get(key) != expected:

@@ -45,7 +45,7 @@ _MAX_NOTE_BYTES = 1 << 29  # memory for the notes of a batch
 
 
 class Head:
-    """Tables and traversals of the first street."""
+    """Tables and traversals of the first street, in the process that calls the blades."""
 
     def __init__(
         self, tree: ActionTree, cards: CardAbstraction, threads: int, dtype: str, prune: Pruning | None, batch: int
@@ -86,9 +86,11 @@ class Head:
         return kernels.ContinuationBatch(keys, self._hands[: deals * hole_cards], prune, self._start, root)
 
     def finish(self, answers: Iterable[tuple[Array, Array]]) -> tuple[int, Array]:
-        """Run the second pass with the values and |F| of every blade, float32 [continuations] and int32 [deals].
+        """Run the second pass: back up the continuations' values and update the tables of the first street.
 
-        Returns the number of decisions visited, and the payoff of each seat as traverser, in chips. float64 [2]
+        `answers` has of every blade its values, float32 [continuations], and the number |F| of its flops that the dealt
+        hands do not block, int32 [deals]. Returns the number of decisions visited, and the total payoff of each seat as
+        traverser, in chips. float64 [2]
         """
         deals, start = self._deals, self._start
         total, flops = np.zeros(int(start[-1])), np.zeros(deals, np.int64)
@@ -121,7 +123,7 @@ class Head:
         return blocks * LOOKUP_BLOCK
 
     def _allocate_notes(self, notes: trainer_tables.DealGroup) -> None:
-        """Allocate the notes of the first pass over a batch that the second pass reads."""
+        """Allocate the records that the first pass over a batch writes and the second pass reads."""
         groups, moves = -(-self.batch // self.group), int(self.tree.count[self.tree.street == 0].max())
         places = groups, (int(notes.need[2]) + 2) * self.group
         starts, own = np.zeros(self.batch + 1, np.int64), np.zeros((groups, 3), np.int64)
@@ -166,7 +168,11 @@ class ClusterTables:
 
 
 class ClusterTraverser:
-    """External sampling by a head, which owns the first street, and blades."""
+    """External sampling by a head, which owns the first street, and blades, which own the later ones.
+
+    `engine` names a backend (`make_backend`), `mode` the weights of increments (`blade.MODES`); a batch has at most
+    `batch` deals. Each blade has `threads` threads.
+    """
 
     def __init__(
         self,
@@ -199,7 +205,7 @@ class ClusterTraverser:
         return visited + on_blades, payoff + gained
 
     def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
-        """Multiply regrets and averages by factors."""
+        """Multiply positive and negative regrets and averages by factors; `seed` is for random rounding."""
         self.backend.call_all("discount", positive, negative, decay, seed)
         self.head.tables.discount(positive, negative, decay, seed)
 
@@ -207,7 +213,7 @@ class ClusterTraverser:
 class DistributedTrainer(SamplingTrainer):
     """A trainer with a head and blades, with the interface of `BlueprintTrainer`.
 
-    `options` are those of `ClusterTraverser`.
+    `options` are those of `ClusterTraverser`; the first batches have `first_batch` deals.
     """
 
     traverser: ClusterTraverser
@@ -252,7 +258,7 @@ class DistributedTrainer(SamplingTrainer):
         return -(-(self.iterations + deals) // LOOKUP_BLOCK) * LOOKUP_BLOCK
 
     def _round_weight(self, weight: float) -> float:
-        """Return the weight as it is: batches end at the same iterations in steps of any length."""
+        """Return the weight unrounded: batches end at the same iterations in steps of any length, so sums are equal."""
         return weight
 
     def step(self, iterations: int) -> None:
@@ -270,9 +276,13 @@ class DistributedTrainer(SamplingTrainer):
                 self._recover()
 
     def _call_blades(self, method: str, *given: Any) -> list[Any]:
-        """Call a method of all blades between batches; after a lost blade, first return to the same iteration."""
+        """Call a method of all blades with the same arguments, between batches, and return their results.
+
+        If a blade has died, first restore the last checkpoint and train again up to the current iteration.
+        """
         return self._call_each_blade(method, [given] * len(self.assignments))
 
+    # As `_call_blades`, with own arguments for each blade; None skips a blade.
     def _call_each_blade(self, method: str, given: Sequence[tuple[Any, ...] | None]) -> list[Any]:
         target = self.iterations
         for _ in range(MAX_FAULTS):
@@ -355,7 +365,7 @@ class DistributedTrainer(SamplingTrainer):
         return folder
 
     def load(self, folder: str | Path) -> None:
-        """Restore a checkpoint."""
+        """Restore head and blades from a checkpoint that `save` has written."""
         folder = Path(folder).resolve()
         if not (folder / HEAD_FOLDER).is_dir():
             raise CorruptError(f"{folder}: no {HEAD_FOLDER} folder: the checkpoint is incomplete; use an earlier one")

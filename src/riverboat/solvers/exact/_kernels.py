@@ -29,7 +29,10 @@ def entropy_weights(
     width,  # int32 [infosets]
     sequences,
 ):
-    """Compute for each information set 1 + the largest sum of the weights that follow one of its actions."""
+    """Compute the weights of the dilated entropy (Farina, Kroer & Sandholm 2021). float64 [infosets]
+
+    The weight of an information set is 1 + the largest sum of weights of the information sets that follow one action.
+    """
     weight = np.ones(len(parent))
     below = np.zeros(sequences)
     for i in range(len(parent) - 1, -1, -1):
@@ -49,7 +52,7 @@ def smoothed_best_response(
     logs,  # float64 [sequences] INOUT: log-behavior of the center; becomes that of the response
     plan,  # float64 [sequences] OUT: the response
 ):
-    """Maximize value·x - mu Σ weight_i x(parent_i) KL(x at i | center at i). The maximum is value[0].
+    """Maximize value·x - mu Σ weight_i x(parent_i) KL(x at i | center at i) over plans x. The maximum is value[0].
 
     Children come before parents. Each information set is a softmax around the center, with the largest exponent
     subtracted first so that nothing overflows.

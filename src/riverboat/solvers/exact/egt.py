@@ -42,9 +42,9 @@ _UNIFORM_MIX = 5.0  # times the gap: weight of uniform behavior in a new center
 
 
 class _SmoothedResponse(NamedTuple):
-    value: float
-    logs: Array  # float64 [sequences]: log-behavior
-    plan: Array  # float64 [sequences]
+    value: float  # smoothed best-response value
+    logs: Array  # float64 [sequences]: logarithm of the behavior strategy
+    plan: Array  # float64 [sequences]: realization plan
 
 
 class _SmoothedPlayer:
@@ -57,14 +57,20 @@ class _SmoothedPlayer:
         self.centre = np.zeros(plex.sequences)
 
     def recentre(self, plan: Array, mix: float) -> None:
-        """Measure entropy from the behavior of a plan mixed with uniform; from uniform where the plan is undefined."""
+        """Set the center of the dilated entropy to a plan's behavior strategy, mixed with uniform by the weight `mix`.
+
+        Information sets that the plan does not reach get the uniform strategy.
+        """
         uniform = 1.0 / np.repeat(self.plex.width, self.plex.width)
         parent_reach = np.repeat(plan[self.plex.parent], self.plex.width)
         behaviour = np.divide(plan[1:], parent_reach, out=uniform.copy(), where=parent_reach > 0)
         self.centre[1:] = np.log((1 - mix) * behaviour + mix * uniform)
 
     def respond(self, gain: Array, mu: float, centre: Array | None = None) -> _SmoothedResponse:
-        """Return the plan that maximizes gain·x - mu d(x), with d measured from the center."""
+        """Compute the smoothed best response: the plan x that maximizes gain·x - mu d(x), with the dilated entropy d.
+
+        `gain` is the payoff of each sequence; `centre` the log-behavior at which d is zero, by default the player's.
+        """
         plex = self.plex
         value, logs, plan = gain.copy(), (self.centre if centre is None else centre).copy(), np.empty_like(gain)
         _kernels.smoothed_best_response(plex.parent, plex.first, plex.width, self.weight, mu, value, logs, plan)
@@ -93,7 +99,8 @@ class EGT:
     References
     ----------
     .. [1] Nesterov, "Excessive gap technique in nonsmooth convex minimization", SIAM J. Optimization 2005.
-    .. [2] Hoda, Gilpin, Peña & Sandholm, "Smoothing techniques for computing Nash equilibria of sequential games", 2010.
+    .. [2] Hoda, Gilpin, Peña & Sandholm, "Smoothing techniques for computing Nash equilibria of sequential games",
+       2010.
 
     Examples
     --------
@@ -124,7 +131,7 @@ class EGT:
     # --- results ----------------------------------------------------------------------------
 
     def _best_plans(self) -> tuple[tuple[Array, Array], tuple[float, float]]:
-        """Return the better of the current plans and those around which the next round starts, with their bracket.
+        """Return the better of the current plans and the best ones of earlier checks, with their bracket.
 
         It changes no state: the result does not depend on when and how often a caller reads it.
         """
@@ -170,13 +177,16 @@ class EGT:
                     self._restart()
 
     def _update_best(self) -> None:
-        """Store the current plans if they are the best at any check of the method itself."""
+        """Store the current plans if they are better than those of all checks before."""
         plans, bracket = self._best_plans()
         if bracket is not self._best[1]:
             self._best, self._best_at = (plans, bracket), self.iteration
 
     def _should_restart(self) -> bool:
-        """Return whether to restart: the gap has fallen enough, or has not fallen for twice as long as it did."""
+        """Return whether to start a new round: the gap has fallen by the factor `restart`, or no longer falls.
+
+        The gap no longer falls if the last improvement is more than twice as many steps ago as the round took up to it.
+        """
         if self.restart == math.inf:
             return False
         fallen = _interval_width(self._best[1]) * self.restart < self._centre_gap
@@ -184,7 +194,7 @@ class EGT:
         return fallen or 0 < 2 * improving < since
 
     def _restart(self) -> None:
-        """Start a round around the best plans, with the smallest mu that satisfies the condition."""
+        """Start a round with the entropy centered on the best plans, and the first mu that meets the condition."""
         centre = self._best[0]
         self._centre_gap = _interval_width(self._best[1])
         self._started_at = self._best_at = self.iteration
@@ -208,7 +218,7 @@ class EGT:
         self._tau = 0.5
 
     def _reduce_smoothing(self) -> None:
-        """Reduce the larger mu by the largest factor 1 - tau that preserves the condition."""
+        """Take a step: multiply the larger mu by 1 - tau, with the first tau tried that preserves the condition."""
         me = 0 if self._mu[0] >= self._mu[1] else 1
         other = 1 - me
         own_player, opponent = self._players[me], self._players[other]

@@ -50,9 +50,9 @@ class MIPStep:
     0.1
     """
 
-    width: float  # of the boxes
-    slack: float  # of the program
-    gains: tuple[float, ...]  # of the strategy, exact: gain of each player's best response
+    width: float  # width of the boxes
+    slack: float  # slack of the program
+    gains: tuple[float, ...]  # gain of each player's best response to the strategy, exact
     seconds: float
 
 
@@ -169,7 +169,10 @@ def solve_mip(
 
 
 class _ThreePlayerMIP:
-    """The program. Columns: plans of all players, their binaries, values of information sets, products, and the slack."""
+    """Mixed integer program of a three-player game.
+
+    Columns: plans of all players, their binaries, values of information sets, products of plans, and the slack.
+    """
 
     def __init__(self, tree: HistoryTree) -> None:
         self.tree = tree
@@ -219,7 +222,10 @@ class _ThreePlayerMIP:
         return LinearConstraint(vstack(blocks), np.concatenate(lows), np.concatenate(highs))
 
     def _best_response_constraints(self) -> LinearConstraint:
-        """Return 0 <= V(I) - Q(σ) for every action σ of I, and <= s + M (1 - binary)."""
+        """Return the constraints 0 <= V(I) - Q(σ) <= s + M (1 - b(σ)) for every action σ of each information set I.
+
+        V and Q are values of an information set and an action, s is the slack, and b(σ) the binary of σ.
+        """
         blocks, lows, highs = [], list[float](), list[float]()
         for p, plex in enumerate(self.plexes):
             at, value_start = int(self.plan_start[p]), int(self.value_start[p])
@@ -243,7 +249,7 @@ class _ThreePlayerMIP:
         return LinearConstraint(csr_array(np.array(blocks)), np.array(lows), np.array(highs))
 
     def _product_constraints(self, low: Array, high: Array) -> LinearConstraint:
-        """Return McCormick's envelope of every product in the boxes."""
+        """Return McCormick's envelope of every product, for plans between `low` and `high`."""
         u, v = np.array(list(self.pairs), int).T
         products = self.product_start + np.arange(len(u))
         boxes = (low[u], high[u]), (low[v], high[v])
@@ -252,7 +258,10 @@ class _ThreePlayerMIP:
     # --- solving ----------------------------------------------------------------------------------
 
     def solve(self, centre: Array | None, width: float, seconds: float) -> tuple[Array, float]:
-        """Return plans of all players, concatenated, and the slack in the game's unit."""
+        """Solve the program with plans in boxes of a width around `centre`, or in the unit interval if that is None.
+
+        Returns the plans of all players, concatenated, and the slack in the game's unit. `seconds` is the time limit.
+        """
         count = int(self.plan_start[-1])
         low, high = np.zeros(count), np.ones(count)
         if centre is not None:

@@ -67,7 +67,7 @@ def solve_exact(
 
 
 class EGTRun(SolverRun):
-    """A run of the excessive gap technique, with figures in `unit`, which is `unit_scale` of the tree's unit."""
+    """A run of the excessive gap technique. Figures are in `unit`: those of the tree times `unit_scale`."""
 
     def __init__(
         self, tree: Tree, unit: str, unit_scale: float, seed: int, log: str | Path | None, check_every: int | None

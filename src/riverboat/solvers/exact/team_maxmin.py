@@ -1,4 +1,4 @@
-"""Team-maxmin values of small games: how far a team of all players but one can hold the adversary down.
+"""Team-maxmin values of small games: the lowest payoff that a team of all other players can force on an adversary.
 
 Team-maxmin is due to von Stengel & Koller (1997). Without correlation every member mixes independently. The value of a
 terminal is then a product of plans, and the best profile is a global optimum. It is found by programs of one member at
@@ -48,7 +48,7 @@ class TeamMaxmin:
     plans: int  # joint pure plans in the team's distribution
     # Without correlation: proved lower bound, and the adversary's value against `strategy`.
     uncorrelated: tuple[float, float]
-    strategy: Strategy  # of the members, without correlation; the adversary's part is a best response
+    strategy: Strategy  # the members' strategies without correlation, and a best response of the adversary
     boxes: int  # boxes that branch and bound examined
     seconds: float
 
@@ -56,7 +56,7 @@ class TeamMaxmin:
 def team_maxmin(
     tree: HistoryTree, adversary: int, *, gap: float = 1e-4, seconds: float = 30.0, seed: int = 0
 ) -> TeamMaxmin:
-    """Compute both kinds of team-maxmin value against one player of a game with perfect recall.
+    """Compute team-maxmin values against one player, with and without correlation, in a game with perfect recall.
 
     Branch and bound ends at `gap` (in the game's unit) or after `seconds`; the interval is valid in either case.
     """
@@ -82,7 +82,10 @@ def team_maxmin(
 
 
 class _TeamGame:
-    """The game from the team's view: its members' plans, and the adversary's payoffs by joint sequences."""
+    """Sequence form of a game for a team: treeplexes of all players, and the adversary's payoffs by joint sequences.
+
+    A *leaf* stands for all terminals with the same sequences of all players. Payoffs are divided by `scale`.
+    """
 
     def __init__(self, tree: HistoryTree, adversary: int) -> None:
         self.tree, self.adversary = tree, adversary
@@ -100,15 +103,15 @@ class _TeamGame:
         self.adversary_constraints = plan_constraints(self.adversary_treeplex)[0].T  # [sequences, 1 + information sets]
 
     def adversary_payoffs(self, weight: Array) -> Array:
-        """Return payoffs by the adversary's sequence, given the team's reach of leaves. float64 [sequences]"""
+        """Return the adversary's payoffs by sequence; `weight` is the team's reach of leaves. float64 [sequences]"""
         return np.bincount(self.other, weight * self.pay, minlength=self.adversary_treeplex.sequences)
 
     def reach(self, plans: list[Array], without: int | None = None) -> Array:
-        """Return the reach of each leaf by the members' plans, all or all but one. float64 [leaves]"""
+        """Return the probability that the members' plans reach each leaf, of all or all but one. float64 [leaves]"""
         return np.asarray(np.prod([plan[self.own[:, k]] for k, plan in enumerate(plans) if k != without], axis=0))
 
     def best_response(self, plans: list[Array]) -> float:
-        """Return the adversary's best-response value."""
+        """Return the adversary's best-response value against the members' plans, in units of `scale`."""
         value = self.adversary_payoffs(self.reach(plans))
         plex = self.adversary_treeplex
         treeplex_best_response(plex.parent, plex.first, plex.width, value, np.empty(len(plex.parent), np.int32))
@@ -127,7 +130,10 @@ class _TeamGame:
 def _minimize_value(
     team: _TeamGame, less: csr_array, right: Array, equal: csr_array, equal_right: Array, bounds: Any
 ) -> Any:
-    """Minimize the adversary's value, the first variable; the first rows of `less` are the adversary's sequences."""
+    """Minimize the adversary's value, the first variable x[0], subject to less x <= right and equal x = equal_right.
+
+    The first rows of `less` belong to the adversary's sequences.
+    """
     cost = np.zeros(less.shape[1])
     cost[0] = 1.0
     optimum = linprog(cost, less, right, equal, equal_right, bounds=bounds, method="highs")
@@ -140,7 +146,10 @@ def _minimize_value(
 
 
 def _correlated_value(team: _TeamGame) -> tuple[tuple[float, float], int]:
-    """Return bounds of the value with correlation, and the number of joint plans in the team's distribution."""
+    """Return bounds of the value with correlation, and the number of joint plans in the team's distribution.
+
+    Solves a linear program over joint pure plans, which `_JointPlanOracle` generates one by one (column generation).
+    """
     oracle = _JointPlanOracle(team)
     adversary_matrix = team.adversary_constraints
     plan = _uniform_plan(team.adversary_treeplex)
@@ -168,7 +177,7 @@ def _uniform_plan(plex: Treeplex) -> Array:
 
 
 class _JointPlanOracle:
-    """Find the joint pure plan that minimizes the adversary's value: binaries for sequences, a variable for each leaf."""
+    """Mixed integer program of the team's best joint pure plan: binaries for sequences, a variable for each leaf."""
 
     def __init__(self, team: _TeamGame) -> None:
         self.team = team
@@ -191,7 +200,10 @@ class _JointPlanOracle:
         self.kind = np.concatenate([np.ones(plans), np.zeros(leaves)])
 
     def best(self, plan: Array) -> tuple[Array, float]:
-        """Return which leaves the best plan reaches, and a proved bound on the adversary's value. float64 [leaves]"""
+        """Return which leaves the team's best joint plan against the adversary's plan reaches. float64 [leaves]
+
+        Also returns a proved lower bound on the adversary's value with that plan.
+        """
         team = self.team
         leaf_values = plan[team.other] * team.pay
         cost = np.concatenate([np.zeros(int(self.at[-1])), leaf_values])
@@ -210,7 +222,7 @@ class _JointPlanOracle:
 
 
 def _improve_member(team: _TeamGame, plans: list[Array], k: int) -> list[Array]:
-    """Find the best plan of one member against fixed plans of the others, by a linear program."""
+    """Find the best plan of member `k` with fixed plans of the others by a linear program, and return all plans."""
     plex, adversary_matrix = team.plexes[k], team.adversary_constraints
     weight = team.reach(plans, without=k) * team.pay
     game = csr_array((weight, (team.other, team.own[:, k])), shape=(team.adversary_treeplex.sequences, plex.sequences))
@@ -226,7 +238,7 @@ def _improve_member(team: _TeamGame, plans: list[Array], k: int) -> list[Array]:
 
 
 def _coordinate_descent(team: _TeamGame, plans: list[Array]) -> tuple[float, list[Array]]:
-    """Improve members in turn until none can improve."""
+    """Improve the plans of the members in turn until none improves; return the adversary's value and the plans."""
     best = team.best_response(plans)
     while True:
         before = best
@@ -240,7 +252,7 @@ def _coordinate_descent(team: _TeamGame, plans: list[Array]) -> tuple[float, lis
 
 
 def _multistart_search(team: _TeamGame, seed: int) -> tuple[float, list[Array]]:
-    """Return the best of several descents, from uniform and random plans."""
+    """Return the adversary's lowest value, and its plans, of coordinate descents from uniform and random plans."""
     rng = np.random.default_rng(seed)
     starts = [[_uniform_plan(plex) for plex in team.plexes]]
     starts += [[_random_plan(plex, rng) for plex in team.plexes] for _ in range(NUM_STARTS - 1)]
@@ -252,7 +264,10 @@ def _random_plan(plex: Treeplex, rng: np.random.Generator) -> Array:
 
 
 class _McCormickRelaxation:
-    """The relaxed program of two members' plans and their products in a box; its optimum is a lower bound there."""
+    """Linear relaxation with two members' plans in a box and McCormick's envelope of their products.
+
+    Its optimum is a lower bound of the adversary's value for all plans in the box.
+    """
 
     def __init__(self, team: _TeamGame) -> None:
         self.team = team
@@ -302,7 +317,10 @@ class _McCormickRelaxation:
 def _branch_and_bound(
     team: _TeamGame, low: float, held: float, best: list[Array], gap: float, deadline: float
 ) -> tuple[float, float, list[Array], int]:
-    """Run best-first search over boxes; return the proved bound, the best value, its plans, and the boxes examined."""
+    """Run best-first search over boxes; return the proved bound, the best value, its plans, and the boxes examined.
+
+    `low` is a known lower bound, `held` the adversary's value against the plans `best`, both in units of `scale`.
+    """
     program = _McCormickRelaxation(team)
     n, m = program.sizes
     order, boxes = count(), 0

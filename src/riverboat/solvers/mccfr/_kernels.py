@@ -51,7 +51,10 @@ def record_parents(b, parents):
 
 @inline
 def add_board_values(game, hands, b, strategy, weight, f, out):
-    """Add the terminal values of one board."""
+    """Traverse the betting on one board, and add the hands' counterfactual values at terminals by bucket to `out`.
+
+    `weight` is the share of all boards that this one represents.
+    """
     last, d = len(hands.shown) - 1, 0
     f.node[0], f.move[0] = 0, 0
     for i in range(b.live[0]):

@@ -28,7 +28,10 @@ MAX_BOARDS = 1_000_000
 
 
 def abstract_quality(solver: BlueprintTrainer | Blueprint, *, averages: bool = True) -> Quality:
-    """Compute best responses to the average (or current) strategy and its value, in chips, in the abstract game."""
+    """Compute best-response values against the average (or current) strategy and its value, in the abstract game.
+
+    Values are in chips.
+    """
     if isinstance(solver, Blueprint):
         tables = [_normalize(table, *solver.slots(street)) for street, table in enumerate(solver.average)]
     else:
@@ -37,7 +40,10 @@ def abstract_quality(solver: BlueprintTrainer | Blueprint, *, averages: bool = T
 
 
 def _normalize(table: Array, slot: Array, count: Array) -> Array:
-    """Normalize strategy sums or quantized steps to probabilities. float32 [buckets, width]"""
+    """Normalize strategy sums or quantized steps to probabilities. float32 [buckets, width]
+
+    Decision d has the `count[d]` columns from `slot[d]` on.
+    """
     weights = table.astype(np.float64)
     total = np.repeat(np.add.reduceat(weights, slot, axis=1), count, axis=1)
     uniform = 1.0 / np.repeat(count, count)
@@ -87,7 +93,11 @@ def _boards(tree: ActionTree) -> tuple[Array, Array]:
 def _betting_value(
     tree: ActionTree, terminal_values: list[Array], parents: list[Array], seat: int, tables: list[Array] | None
 ) -> float:
-    """Return a seat's value with a best response, or with the strategies in `tables`."""
+    """Return a seat's expected value in chips with a best response, or with the strategies in `tables`.
+
+    `terminal_values` has the seat's counterfactual values of a terminal by its buckets, `parents` the bucket of the
+    previous street for each bucket of a street.
+    """
     value = list(terminal_values)
     for node in range(len(tree) - 1, -1, -1):  # children come after parents
         if tree.actor[node] < 0:

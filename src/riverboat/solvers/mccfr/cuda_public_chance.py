@@ -36,12 +36,12 @@ from riverboat.solvers.mccfr.cuda_trainer import CudaTraverser, launch_grid
 from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, deal_range
 from riverboat.solvers.mccfr.traversers import board_workspace, deck_hands
 
-THREADS = 3 if SIMULATED else 128
+THREADS = 3 if SIMULATED else 128  # threads of a block
 PACK = LOOKUP_BLOCK  # boards that are dealt and copied together
-REGISTERS = 64  # per thread of the kernel `column_values`
-MIN_COLUMNS = 100_000  # columns that occupy a device
+REGISTERS = 64  # registers of a thread of the kernel `column_values`
+MIN_COLUMNS = 100_000  # columns (see `vector_plan`) of a batch of boards that occupy a device
 MEMORY_SHARE = 0.8  # usable share of the free memory
-MAX_BUCKETS = 1 << 32 - device_kernels.BUCKET
+MAX_BUCKETS = 1 << 32 - device_kernels.BUCKET  # a packed hand has 32 bits, its bucket begins at bit BUCKET
 
 
 KERNELS = "sequence_probabilities", "update_tables", "street_reach", "column_values", "gather_values"
@@ -55,11 +55,14 @@ def compile_public_chance_kernels() -> SimpleNamespace:
 
 
 class PackedBoards(NamedTuple):
-    """Boards and their hands in order: views of one array, see `engines.cuda._kernels.public_chance`."""
+    """The hands of some boards as the device reads them: views of one array.
 
-    seen: Array  # uint32 [streets one after the other: boards · live]
-    by_bucket: Array  # int32 [same]
-    run: Array  # int32 [streets: boards · runs · 3]
+    `engines.cuda._kernels.public_chance` describes the format.
+    """
+
+    seen: Array  # uint32 [streets one after the other: boards · live]: packed hands in the order of a board
+    by_bucket: Array  # int32 [same]: positions of the hands in that order, grouped by bucket
+    run: Array  # int32 [streets: boards · runs · 3]: first entry of by_bucket, number of hands, bucket
 
 
 class _BoardPack(NamedTuple):
@@ -72,7 +75,10 @@ class _BoardPack(NamedTuple):
 
 
 class CudaPublicChanceTraverser(CudaTraverser):
-    """Public chance sampling on a device, with boards that the threads of a processor deal."""
+    """Public chance sampling on a GPU, with boards that CPU threads deal.
+
+    `batch` boards are traversed between two updates of the tables; `pack` boards are dealt and copied at a time.
+    """
 
     traversal = "pcs"
 
@@ -109,13 +115,13 @@ class CudaPublicChanceTraverser(CudaTraverser):
             batch = 1
             while batch < pack and batch * len(plan.columns.unit) < MIN_COLUMNS:
                 batch *= 2
-        self.boards = self._fit_boards(min(batch, pack))  # boards of an update
+        self.boards = self._fit_boards(min(batch, pack))  # boards that are traversed between two updates
         self._allocate(plan)
 
     # --- memory -----------------------------------------------------------------------------
 
     def _sizes_for(self, boards: int) -> tuple[Array, Array, Array, Array]:
-        """Return sizes by street: units by bucket, sequences by bucket, units by hand and slots by hand."""
+        """Return array sizes by street: buckets × units, buckets × sequences, hands × units, hands × slots."""
         k = device_kernels
         live, units, buckets = (self.sizes[:, field] for field in (k.LIVE, k.UNITS, k.BUCKETS))
         hands = boards * live
@@ -203,7 +209,7 @@ class CudaPublicChanceTraverser(CudaTraverser):
         self._wait_for_boards(seed, begin, end)
 
     def _deal_ahead(self, seed: int, begin: int, end: int) -> None:
-        """Start dealing on threads, once the previous boards in that buffer have been copied."""
+        """Start dealing boards begin … end - 1 on threads, once the buffer's previous boards are on the device."""
         deals, pack = deal_range(seed, begin, end), self._packs[0]
         pack.copied.synchronize()
 
@@ -215,7 +221,7 @@ class CudaPublicChanceTraverser(CudaTraverser):
         self._futures = [self.team.pool.submit(run, thread) for thread in range(self.team.threads)]
 
     def _wait_for_boards(self, seed: int, begin: int, end: int) -> None:
-        """Wait until these boards are dealt; other boards in progress are discarded."""
+        """Wait until boards begin … end - 1 are dealt; if other boards were being dealt, discard those."""
         for future in self._futures:
             future.result()
         if self._pending != (seed, begin, end):

@@ -39,7 +39,7 @@ from riverboat.solvers.mccfr.traversers import tree_depth
 
 
 class CudaTraverser:
-    """Common part of traversers on a device: tables there, and a copy on the host that is brought up to date on demand."""
+    """Base class of GPU traversers: tables on the device, and a copy on the host that is updated when it is read."""
 
     batch = 0
     hybrid: BucketTables | None = None
@@ -68,7 +68,7 @@ class CudaTraverser:
         return self._host
 
     def _send_cells(self) -> Any:
-        """Return the cells on the device, which are about to be updated; first copy those of the host if they changed."""
+        """Return the device's cells for an update by a kernel; first copy the host's cells there if they may differ."""
         if self._host_dirty:
             self._cells.copy_to_device(self._host.cells)
             self._host_dirty = False
@@ -76,7 +76,7 @@ class CudaTraverser:
         return self._cells
 
     def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
-        """Multiply regrets and averages by factors."""
+        """Multiply positive and negative regrets and averages by factors on the device; `seed` is not used."""
         cells, tables, discount = self._send_cells(), self._host, compile_external_kernels().discount
         factors = np.float32(positive), np.float32(negative), np.float32(decay)
         for street, averages in enumerate(self._averages):
@@ -86,7 +86,7 @@ class CudaTraverser:
 
 
 def _average_cells(tree: ActionTree, street: int) -> Array:
-    """Return which cells of a row are averages. bool [cells]"""
+    """Return a mask of the cells of a table row that hold averages; the others hold regrets. bool [cells]"""
     averages = np.zeros(2 * int(tree.width[street]), np.bool_)
     for node in np.flatnonzero((tree.actor >= 0) & (tree.street == street)):
         at, count = 2 * int(tree.slot[node]), int(tree.count[node])
@@ -109,9 +109,9 @@ def launch_grid(count: int, threads: int) -> tuple[int, int]:
     return max(1, -(-count // threads)), threads
 
 
-THREADS = 3 if SIMULATED else 128  # per block
+THREADS = 3 if SIMULATED else 128  # threads of a block
 GROUP = 32  # deals that a block traverses at a time: enough decisions to occupy its threads
-BLOCKS = 6  # resident on one multiprocessor
+BLOCKS = 6  # blocks that are resident on one multiprocessor
 MAX_TRAVERSALS = 128  # traversals of a group that a note can number
 CHUNK = 1 << 18  # deals per launch
 MIN_CHUNK = 1 << 10
@@ -153,7 +153,7 @@ class CudaTally(NamedTuple):
 
 
 class CudaTraversalNotes(NamedTuple):
-    """Traversal notes of the blocks, one row each; see `TraversalNotes`."""
+    """Memory of the traversals of each block, one row for a block; fields as in `TraversalNotes`."""
 
     own: Array  # uint64 [blocks, own decisions]
     other: Array  # uint64 [blocks, decisions of opponents]
@@ -173,7 +173,7 @@ def compile_external_kernels() -> SimpleNamespace:
 
 
 class CudaExternalTraverser(CudaTraverser):
-    """External sampling on a device."""
+    """External sampling on a GPU: `blocks` of `threads` threads, each of which traverses `group` deals at a time."""
 
     traversal = "external"
 
@@ -217,7 +217,7 @@ class CudaExternalTraverser(CudaTraverser):
         self._tally = to_device_all(CudaTally(np.zeros(2), np.zeros(1, np.int64)))
 
     def _fit_blocks(self, blocks: int, notes: int, rest: int) -> int:
-        """Reduce the requested blocks to those that fit in memory: `notes` bytes each, and `rest` bytes."""
+        """Reduce the number of blocks to those that fit in memory: `notes` bytes for each, and `rest` for all else."""
         free = free_bytes()
         if free is None:
             return blocks

@@ -42,7 +42,7 @@ _MAX_DIRECT_ENTRIES = 1 << 23
 
 
 def bucket_rows(street: int, count: int, rows: Array | None) -> Array:
-    """Return the numbers of some buckets of a street, by default of all; raise InputError if one is out of range."""
+    """Return bucket indices `rows` as int64, by default all `count` of a street; raise InputError if out of range."""
     numbers = np.arange(count, dtype=np.int64) if rows is None else np.asarray(rows, np.int64)
     if numbers.size and not 0 <= numbers.min() <= numbers.max() < count:
         raise InputError(f"buckets {numbers.min()} to {numbers.max()}: street {street} has {count:,}")
@@ -50,7 +50,10 @@ def bucket_rows(street: int, count: int, rows: Array | None) -> Array:
 
 
 class BucketTables:
-    """Regrets and averages of all information sets."""
+    """Regrets and averages of all information sets.
+
+    `counts` are the numbers of buckets by street. With `copies`, as many threads get copies of the first street.
+    """
 
     def __init__(self, tree: ActionTree, counts: Sequence[int], dtype: str = "float32", copies: int = 0) -> None:
         if dtype not in DTYPES:
@@ -69,7 +72,7 @@ class BucketTables:
         self.all_cells = hugepage_zeros(size + 2 * copies * self.copied_cells, kind)
         self.cells = self.all_cells[:size]
         largest = float(np.abs(tree.payoff).max())
-        self.unit = 1.0  # chips of a regret of one
+        self.unit = 1.0  # chips that a stored regret of one stands for
         self.share = 1.0  # increment of averages per visit
         if dtype == "16-bit":
             self.unit = 2.0 ** (_MAX_REGRET_BITS - 1 + math.ceil(math.log2(largest)))
@@ -93,7 +96,10 @@ class BucketTables:
         return [(2 * tree.slot[nodes], tree.count[nodes], tree.actor[nodes]) for nodes in by_street]
 
     def strategies(self, street: int, rows: Array | None = None, *, averages: bool = True) -> Array:
-        """Return average or current strategies of the buckets `rows` of a street. float32 [rows, width]"""
+        """Return average or current strategies of the buckets `rows` of a street. float32 [rows, width]
+
+        Columns are the actions of all decisions of the street; those of a node begin at `tree.slot[node]`.
+        """
         chosen = bucket_rows(street, self.counts[street], rows)
         out = np.zeros((len(chosen), int(self.tree.width[street])), np.float32)
         slot, count, _ = self._decisions[street]
@@ -111,7 +117,10 @@ class BucketTables:
         return row[at : at + int(tree.count[node])]
 
     def put(self, cells: Array | None, owner: str = "this game and abstraction") -> None:
-        """Replace the cells, or reset them to zero; raise InputError if they are of another table than the owner's."""
+        """Replace all cells, or reset them to zero if `cells` is None; raise InputError if number or type differ.
+
+        `owner` names this table in the message.
+        """
         if cells is None:
             self.cells[:] = 0
             return
@@ -127,7 +136,10 @@ class BucketTables:
         return self.cells[first : first + count * width].reshape(count, width)
 
     def visited_and_regret(self, street: int, rows: Array | None = None) -> tuple[int, Array]:
-        """Count visited information sets, and sum their largest regrets by seat, in chips. int, float64 [2]"""
+        """Count visited information sets of a street, and sum their largest regrets by seat, in chips. int, float64 [2]
+
+        `rows` are the buckets to read, by default all.
+        """
         regret = np.zeros(2)
         base, width = int(self.base[street]), int(self.width[street])
         chosen = bucket_rows(street, self.counts[street], rows)
@@ -137,7 +149,8 @@ class BucketTables:
     def sampled_regret(self, rows: int | None, scale: float = 1.0) -> tuple[Array, Array]:
         """Count visited information sets by street, and sum their largest regrets by seat, in chips.
 
-        With `rows`, only that many evenly spaced buckets of a street are read and extrapolated. `scale` multiplies regrets.
+        With `rows`, only that many evenly spaced buckets of a street are read: regrets are extrapolated to all buckets,
+        visits are not. `scale` multiplies regrets.
         """
         visited, regret = np.zeros(len(self.counts), np.int64), np.zeros(2)
         for street, count in enumerate(self.counts):
@@ -150,7 +163,10 @@ class BucketTables:
     def discount(
         self, positive: float, negative: float, decay: float, seed: int, team: ThreadTeam = SINGLE_THREAD
     ) -> None:
-        """Multiply positive and negative regrets and averages by factors, on the threads of a team."""
+        """Multiply positive and negative regrets and averages by factors, on a team of threads.
+
+        `seed` is for the random rounding of cells.
+        """
         factors = cell_kernels.DiscountFactors(np.float32(positive), np.float32(negative), decay)
 
         def discount_part(part: int) -> None:
@@ -166,7 +182,7 @@ class BucketTables:
 def make_sampling_game(
     tree: ActionTree, cards: CardAbstraction, tables: BucketTables, runouts: int = 0
 ) -> deal_kernels.SamplingGame:
-    """Return nodes, payoffs in units of the tables, and cards, as the kernels read them.
+    """Return betting nodes, payoffs (in units of the tables), table layout and cards, as sampling kernels read them.
 
     An all-in before the last street is averaged over `runouts` boards; with 0 it is paid on the dealt board.
     """
@@ -195,7 +211,10 @@ def make_sampling_game(
 
 
 def _preflop_equity(cards: CardAbstraction, rounds: int) -> Array:
-    """Return the payoff of a preflop all-in per chip, by canonical hands; empty in other games. float32 [169, 169]"""
+    """Return the expected payoff of a preflop all-in for one chip, 2 × equity - 1, by canonical hands of both players.
+
+    float32 [169, 169]; empty in other games than hold'em.
+    """
     if cards.deck != FULL_DECK or sum(cards.deals[: rounds - 1]) != 5:
         return np.zeros((0, 0), np.float32)
     number, kind = cards.indexer(0).index(cards.deck.hands), starting_hand_classes()
@@ -205,7 +224,10 @@ def _preflop_equity(cards: CardAbstraction, rounds: int) -> Array:
 
 
 def _direct_lookup(cards: CardAbstraction, rounds: int) -> deal_kernels.DirectLookup:
-    """Tabulate the buckets of all hands on all boards, if they are few and do not depend on the order of deals."""
+    """Tabulate the buckets of all hands on all boards, if they are few and do not depend on the order of deals.
+
+    Otherwise the table of buckets is empty, and kernels do not use it.
+    """
     deck, shown = cards.deck, cards.board_sizes[:rounds]
     size, hole, hands = len(deck.cards), deck.hole, deck.num_hands
     sizes = [hands * math.comb(size, n) for n in shown]
@@ -268,7 +290,7 @@ class Weighting:
 
 
 def round_weight(weight: float) -> float:
-    """Round a weight so that adding later iterations is exact, however many steps there are."""
+    """Round the discounted weight of a run to 1/1,024, so that adding iterations is exact for steps of any length."""
     return round(weight * _WEIGHT_STEPS) / _WEIGHT_STEPS
 
 
@@ -301,24 +323,24 @@ class Pruning:
 
 # --- workspaces and threads of sampling kernels ---
 
-_NEVER = 1 << 62
+_NEVER = 1 << 62  # first deal that may prune, without pruning
 MAX_GROUP = 16  # deals traversed with the same strategy, if memory allows
 _MAX_NOTE_BYTES = 1 << 26  # memory for the notes of a group
 
 
 class DealGroup:
-    """Sizes of the memory of deals that are traversed together, with the strategy of their start."""
+    """Memory sizes of a group of deals, which are traversed together with the strategy of the group's start."""
 
     def __init__(self, nodes: Array) -> None:
         # Most own decisions, opponent decisions and slots in both traversals of one deal. int64 [3]
         self.need = np.zeros(3, np.int64)
         kernels.max_notes(nodes, np.zeros((len(nodes) // 4, 3), np.int64), self.need)
         fitting = max(1, _MAX_NOTE_BYTES // int(self.need @ (24, 8, 8)))
-        self.size = min(MAX_GROUP, 1 << fitting.bit_length() - 1)  # deals: a power of two
-        self.entries = int(self.need[0] + self.need[1]) * self.size  # of a journal
+        self.size = min(MAX_GROUP, 1 << fitting.bit_length() - 1)  # deals of a group: a power of two
+        self.entries = int(self.need[0] + self.need[1]) * self.size  # most entries of a group's journal
 
     def make_notes(self, *front: int) -> kernels.TraversalNotes:
-        """Allocate traversal notes of the group; with `front`, of many groups."""
+        """Allocate notes of the traversals of a group; `front` are leading axes of the arrays, for many groups."""
         own, other, slots = (int(n) * self.size + 1 for n in self.need)
         slots += 2 * self.size
         return kernels.TraversalNotes(
@@ -329,13 +351,13 @@ class DealGroup:
         )
 
     def make_journals(self, max_actions: int, groups: int) -> kernels.Journal:
-        """Allocate journals for the increments of some groups."""
+        """Allocate journals, which collect the increments of as many groups until they are applied to the tables."""
         amounts = np.zeros((groups, self.entries * max_actions), np.float32)
         return kernels.Journal(np.zeros((groups, self.entries, 2), np.uint64), amounts, np.zeros((groups, 2), np.int64))
 
 
 def make_block(game: deal_kernels.SamplingGame, deals: int, streets: int | None = None) -> deal_kernels.DealBlock:
-    """Allocate a block of deals, on all streets or the first ones."""
+    """Allocate the memory of a block of deals, with buckets of all streets or of the first `streets`."""
     size, streets = 2 * game.hole + game.board, streets or len(game.base)
     return deal_kernels.DealBlock(
         keys=np.zeros(deals, np.uint64),
@@ -351,7 +373,7 @@ def make_block(game: deal_kernels.SamplingGame, deals: int, streets: int | None 
 
 
 def empty_journal() -> kernels.Journal:
-    """Return an empty journal: increments are written immediately."""
+    """Return a journal without entries, with which kernels apply increments to the tables immediately."""
     return kernels.Journal(np.zeros((0, 2), np.uint64), np.zeros(0, np.float32), np.zeros(2, np.int64))
 
 
@@ -364,5 +386,5 @@ def update_rule(tables: BucketTables, pruning: Pruning | None) -> kernels.Update
 
 
 def deal_range(seed: int, begin: int, end: int) -> deal_kernels.DealRange:
-    """Return a range of deals of a run, none of them taken yet."""
+    """Return deals begin … end - 1 of the run with a seed, with a counter from which threads take blocks of them."""
     return deal_kernels.DealRange(np.uint64(seed % 2**64), begin, end, np.zeros(1, np.int64))

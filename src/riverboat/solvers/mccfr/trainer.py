@@ -98,7 +98,7 @@ class SamplingTrainer(ABC):
 
     @abstractmethod
     def _batch_end(self, begin: int, target: int) -> int:
-        """Return the end of the next batch, given the begin of the period and the end of the step."""
+        """Return the iteration that ends the next batch; the period starts at `begin`, the step ends at `target`."""
 
     def step(self, iterations: int) -> None:
         """Train for at least some iterations: whole blocks of 64, or whole batches if traversals run in batches.
@@ -134,7 +134,7 @@ class SamplingTrainer(ABC):
                 self.weight = self._round_weight(self.weight * factors[0])
 
     def _round_weight(self, weight: float) -> float:
-        """Round a discounted weight so that steps of any length add up to the same."""
+        """Round the discounted weight of all iterations, so that its sums do not depend on the length of steps."""
         return round_weight(weight)
 
     # --- figures of the run ------------------------------------------------------------------------
@@ -165,7 +165,7 @@ class SamplingTrainer(ABC):
     # --- counts in checkpoints ---------------------------------------------------------------------
 
     def _counts(self, *updates: int) -> dict[str, Array]:
-        """Return the seed and all counts as arrays, with `updates` by part of the trainer."""
+        """Return the seed and all counts as arrays; `updates` are the decisions visited, by part of the trainer."""
         numbers, seed = np.array([self.iterations, *updates], np.int64), np.array([self.seed % 2**64], np.uint64)
         return {"numbers": numbers, "seed": seed, "sums": np.array([self.weight, *self.payoff])}
 
@@ -219,9 +219,10 @@ class BlueprintTrainer(SamplingTrainer):
 
     References
     ----------
-    .. [1] Lanctot, Waugh, Zinkevich & Bowling, "Monte Carlo sampling for regret minimization in extensive games", NIPS 2009.
-    .. [2] Brown, Ganzfried & Sandholm, "Hierarchical abstraction, distributed equilibrium computation, and post-processing",
-       AAMAS 2015.
+    .. [1] Lanctot, Waugh, Zinkevich & Bowling, "Monte Carlo sampling for regret minimization in extensive games", NIPS
+       2009.
+    .. [2] Brown, Ganzfried & Sandholm, "Hierarchical abstraction, distributed equilibrium computation, and
+       post-processing", AAMAS 2015.
 
     Examples
     --------
@@ -267,7 +268,7 @@ class BlueprintTrainer(SamplingTrainer):
         return self.traverser.tables
 
     def _batch_end(self, begin: int, target: int) -> int:
-        """Return the end of the next batch, given the begin of the period and the end of the step."""
+        """Return the iteration at which the next batch ends; without batches, the end of the step."""
         batch = self.traverser.batch
         # A batch must not end with a step: the strategy changes when its increments are added.
         return begin + ((self.iterations - begin) // batch + 1) * batch if batch else target

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 MAX_CHECKPOINTS = 2  # checkpoints that are not deleted
 CHANGEABLE_KEYS = ("recipe", "threads", "device")  # settings that may change between two sessions
-PARTS_PREFIX = "parts-"  # of folders with the blades' parts, next to checkpoints of a cluster
+PARTS_PREFIX = "parts-"  # prefix of folders with the blades' parts, next to checkpoints of a cluster
 _CHUNK_ACTIONS = 1 << 22  # table entries that are quantized at once
 
 
@@ -57,7 +57,7 @@ class TrainingProgress:
     """Progress of a training run."""
 
     iterations: int
-    seconds: float  # of training, over all sessions
+    seconds: float  # seconds of training, over all sessions
     rate: float  # iterations per second in the last chunk
     updates: float  # decisions visited per second in the last chunk
     share: float  # completed share of the nearest limit
@@ -84,7 +84,7 @@ class TrainingProgress:
         return None if value is None else float(value)
 
     def after(self, iterations: int) -> TrainingProgress:
-        """Predict the progress after more iterations; the strength is unknown."""
+        """Return the progress as it would be after more iterations, with unchanged time and without a strength."""
         return replace(self, iterations=self.iterations + iterations, strength=None)
 
 
@@ -122,12 +122,12 @@ class Training(run_loop.RunLoop[TrainingProgress]):
     progress: Callable[[TrainingProgress], None] | None = None
     measure: Measure | None = None  # called with the current strategy and the previous snapshot
     seconds: float = 0.0
-    prior_iterations: int = 0  # iterations and seconds of a warm start from another run;
-    prior_seconds: float = 0.0  # reported, but not counted towards limits
+    prior_iterations: int = 0  # iterations of the run of a warm start: reported, but not counted towards limits
+    prior_seconds: float = 0.0  # seconds of that run, likewise
     snapshots: int = 20  # at most; beyond it every other one is deleted
     _limits: tuple[float | None, float | None] = (None, None)  # seconds and iterations of the session
     _last_progress: TrainingProgress | None = None
-    _checked_at: float = 0.0  # seconds
+    _checked_at: float = 0.0  # `seconds` at the last check
     _decisions_before: int = 0  # decisions visited before the chunk
 
     def start_or_resume(self, resume: bool) -> None:
@@ -141,7 +141,7 @@ class Training(run_loop.RunLoop[TrainingProgress]):
             with core_files.disk_errors(self.out):
                 self.out.mkdir(parents=True, exist_ok=True)
             artifacts.discard_leftovers(self.out)
-            artifacts.remove(self.out / ABSTRACTION_FOLDER)  # of a run that was killed before its first checkpoint
+            artifacts.remove(self.out / ABSTRACTION_FOLDER)  # left by a run that was killed before its first checkpoint
             self._link_cards()
             return
         for folder in (self.out, self.out / SNAPSHOTS_FOLDER):
@@ -162,7 +162,7 @@ class Training(run_loop.RunLoop[TrainingProgress]):
                 f"{checkpoints[-1]}: trained {'by' if parts.is_dir() else 'without'} a cluster; resume it the same way"
             )
         for stray in {*self.out.glob(PARTS_PREFIX + "*")} - {_parts_folder(checkpoint) for checkpoint in checkpoints}:
-            shutil.rmtree(stray)  # of an incomplete checkpoint
+            shutil.rmtree(stray)  # parts of an incomplete checkpoint
         if is_partitioned(self.solver):
             self.solver.load(parts)
         else:
@@ -173,7 +173,7 @@ class Training(run_loop.RunLoop[TrainingProgress]):
             self.prior_seconds = provenance.number("begun_seconds", 0)
             self.prior_iterations = int(provenance.number("begun_iterations", 0))
         self._link_cards()
-        artifacts.remove(self.out / "strategy")  # of the session before this one
+        artifacts.remove(self.out / "strategy")  # written by the session before this one
 
     def _link_cards(self) -> None:
         """Link the card abstraction into the run's folder, so that the folder is self-contained."""
@@ -222,7 +222,7 @@ class Training(run_loop.RunLoop[TrainingProgress]):
         return self.solver.iterations
 
     def advance(self, iterations: int) -> None:
-        """Step the solver."""
+        """Step the solver, and store the decisions visited before, from which the rate is computed."""
         self._decisions_before = self.solver.updates
         super().advance(iterations)
 
@@ -251,7 +251,7 @@ class Training(run_loop.RunLoop[TrainingProgress]):
         return TrainingProgress(self.solver.iterations, self.seconds, rate, updates, share, left)
 
     def _check(self, now: TrainingProgress) -> TrainingProgress:
-        """Compute the expensive figures and append them to the log."""
+        """Measure the strength, save a snapshot, and estimate the regret; log and return the progress with these."""
         strength = None
         if self.measure is not None:
             strategy = self.strategy()
@@ -263,7 +263,7 @@ class Training(run_loop.RunLoop[TrainingProgress]):
         self.try_write(lambda: core_files.append_line(self.out / "log.jsonl", json.dumps(facts)))
         return checked
 
-    # --- strategy, checkpoints and snapshots ------------------------------------------------------------------------------
+    # --- strategy, checkpoints and snapshots --------------------------------------------------------------------------
 
     def _full_provenance(self) -> dict[str, Any]:
         provenance = {**self.provenance, "iterations": self.solver.iterations, "seconds": round(self.seconds, 3)}
@@ -316,7 +316,7 @@ class Training(run_loop.RunLoop[TrainingProgress]):
         save_blueprint(strategy, self.out / SNAPSHOTS_FOLDER / f"{self.solver.iterations:015d}")
         folders = self._snapshots()
         if len(folders) > self.snapshots:
-            for old in folders[1:-1:2]:
+            for old in folders[1:-1:2]:  # every other one, but neither the first nor the last
                 artifacts.remove(old)
 
 

@@ -1,8 +1,8 @@
 """Traversers of sampling trainers: each samples deals or boards in its own way and updates the tables.
 
 `ExternalTraverser` runs external sampling (Lanctot et al. 2009), with racing threads or deterministically.
-`SamplingTraverser` runs the other traversals on the same tables: chance sampling, public chance sampling with one vector
-or two (Johanson et al. 2012), pure CFR (Gibson 2014) and CFR-BR. Traversers on a GPU are in `cuda_trainer` and
+`SamplingTraverser` runs the other traversals on the same tables: chance sampling, public chance sampling with one
+vector or two (Johanson et al. 2012), pure CFR (Gibson 2014) and CFR-BR. Traversers on a GPU are in `cuda_trainer` and
 `cuda_public_chance`.
 """
 
@@ -49,18 +49,18 @@ class Traverser(Protocol):
     def train(self, seed: int, begin: int, end: int, payoff: Array) -> tuple[int, Array]:
         """Run iterations begin … end - 1 of a run.
 
-        `payoff` has the total payoffs of both seats so far, in chips. Returns the number of visited decisions, and the new
-        total payoffs. float64 [2]
+        `payoff` has the total payoffs of both seats so far, in chips. Returns the number of visited decisions, and the
+        new total payoffs. float64 [2]
         """
 
     def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
-        """Multiply positive and negative regrets and averages by factors."""
+        """Multiply positive and negative regrets and averages by factors; `seed` is for random rounding."""
 
 
 def payoff_sums(threads: int, start: Array, columns: int = 2) -> Array:
-    """Return running payoff sums of both seats for each thread; the first continues those of the run.
+    """Allocate payoff sums of both seats for each thread; those of the first thread begin with the run's sums `start`.
 
-    So one thread adds the same numbers in the same order, however steps are divided. float64 [threads, columns]
+    So with one thread the sums do not depend on how a run is divided into steps. float64 [threads, columns]
     """
     sums = np.zeros((threads, columns))
     sums[0, :2] = start
@@ -68,7 +68,7 @@ def payoff_sums(threads: int, start: Array, columns: int = 2) -> Array:
 
 
 class CpuTraverser:
-    """Common part of traversers on the threads of a processor."""
+    """Base class of traversers on CPU threads: tables, and the game as sampling kernels read it."""
 
     batch = 0
     hybrid: BucketTables | None = None
@@ -85,14 +85,17 @@ class CpuTraverser:
         self.game = make_sampling_game(tree, cards, self.tables, runouts)
 
     def discount(self, positive: float, negative: float, decay: float, seed: int) -> None:
-        """Multiply regrets and averages by factors."""
+        """Multiply positive and negative regrets and averages by factors; `seed` is for random rounding."""
         for tables in (self.hybrid, self.tables):
             if tables is not None:
                 tables.discount(positive, negative, decay, seed, self.team)
 
 
 class ExternalTraverser(CpuTraverser):
-    """External sampling on the threads of a processor."""
+    """External sampling on CPU threads: without locks (`racing`), or reproducibly in batches (`deterministic`).
+
+    `batch` is the number of deals in a batch; an all-in is averaged over `runouts` boards (0: the dealt one only).
+    """
 
     traversal = "external"
 
@@ -133,7 +136,7 @@ class ExternalTraverser(CpuTraverser):
         return visited, sums * self.tables.unit
 
     def _train_racing(self, seed: int, begin: int, end: int, start: Array) -> tuple[int, Array]:
-        """Train on racing threads, each with a copy of the first street.
+        """Train on threads that update the tables without locks, each with a copy of the first street's tables.
 
         All threads write to the few rows of the first street on every deal. Without copies its cache lines bounce
         between cores: two threads were only 1.2 times as fast as one.
@@ -169,7 +172,7 @@ class ExternalTraverser(CpuTraverser):
         return min(every, _MAX_EXCHANGE_BLOCKS) if every >= _MIN_EXCHANGE_BLOCKS else 0
 
     def _train_batch(self, seed: int, begin: int, end: int, start: Array) -> tuple[int, Array]:
-        """Traverse one batch and add its increments."""
+        """Traverse one batch of deals with unchanged tables, then add its increments in a fixed order."""
         groups = len(self._journals.used)
         tally = kernels.SamplingTally(np.zeros((groups, 2), np.int64), np.zeros((groups, 2)))
         arguments = *self._kernel_arguments(seed, begin, end), self._journals
@@ -184,9 +187,9 @@ class ExternalTraverser(CpuTraverser):
 
 
 def _make_journals(group: trainer_tables.DealGroup, batch: int, moves: int) -> kernels.Journal:
-    """Allocate journals for as many groups as a batch has, or memory holds.
+    """Allocate journals for as many groups of deals as a batch has, or as fit in memory.
 
-    Batches are multiples or divisors of blocks.
+    A batch is a multiple or a divisor of a block of deals. `moves` is the largest number of actions at a decision.
     """
     held = _MAX_JOURNAL_BYTES // (16 * group.entries + 4 * group.entries * moves)
     groups, per_block = max(1, min(-(-batch // group.size), held)), LOOKUP_BLOCK // group.size
@@ -195,7 +198,7 @@ def _make_journals(group: trainer_tables.DealGroup, batch: int, moves: int) -> k
 
 
 class SamplingTraverser(CpuTraverser):
-    """A traversal other than external sampling, on the threads of a processor."""
+    """Chance sampling, public chance sampling (PCS, OPCS, SPCS), pure CFR or CFR-BR on CPU threads."""
 
     def __init__(
         self,
@@ -268,7 +271,7 @@ def _visit_list(tree: ActionTree) -> chance_kernels.VisitList:
 
 
 def deck_hands(tree: ActionTree) -> board_kernels.DeckHands:
-    """Return all hands of a deck, and their probabilities on the boards of each street."""
+    """Return all hands of a deck, and the probability of a hand and of a pair of hands given a board of each street."""
     rules, deck = tree.rules, tree.rules.deck
     if deck.hole > 2:
         raise InputError(f"{rules.name} deals {deck.hole} cards to a hand: public chance sampling supports one or two")

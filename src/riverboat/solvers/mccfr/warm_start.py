@@ -3,11 +3,11 @@
     warm_start(coarse, fine)             # same game; other cards, another menu, or both
     fine.step(10_000_000)
 
-A bucket of the finer abstraction gets regrets and averages of the buckets that its hands come from, each in proportion
-to the share of its hands. Shares are scaled so that the largest is a power of two: a bucket that was split plays
-bitwise the same strategy until it is trained further. Decisions are matched by their lines; a new bet starts with no
-regret and no average, and everything after it starts from zero. `keep` is the weight of the earlier training: a
-discounted restart.
+A bucket of the finer abstraction gets regrets and averages of the coarse buckets that its hands come from, each times
+the share of the coarse bucket's hands that the fine bucket has. Shares are scaled so that the largest is a power of
+two: a bucket that was split plays bitwise the same strategy until it is trained further. Decisions are matched by their
+lines; a new bet starts with no regret and no average, and everything after it starts from zero. `keep` is the weight of
+the earlier training: a discounted restart.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ _CHUNK = 1 << 15
 
 
 def warm_start(coarse: BlueprintTrainer, fine: BlueprintTrainer, keep: float = 1.0, deals: int = NUM_DEALS) -> None:
-    """Copy regrets and averages of one trainer to another that has not been trained yet."""
+    """Copy regrets and averages of one trainer to another that has not been trained, times the weight `keep`.
+
+    `deals` is the number of random deals that estimate which buckets overlap.
+    """
     if not 0 < keep <= 1:
         raise InputError(f"keep={keep:g}: weight of the earlier training, must be above 0 and at most 1")
     if coarse.tree.rules != fine.tree.rules:
@@ -45,7 +48,7 @@ def warm_start(coarse: BlueprintTrainer, fine: BlueprintTrainer, keep: float = 1
         fine_cells, coarse_cells = shared_cells(coarse.tree, fine.tree, street)
         before, after = coarse.tables.street_rows(street), fine.tables.street_rows(street)
         after[:, fine_cells] = keep * (share.T @ before[:, coarse_cells])
-    # They determine the period of the weighting.
+    # The number of iterations determines the current period of the weighting.
     fine.iterations = int(keep * coarse.iterations) // LOOKUP_BLOCK * LOOKUP_BLOCK
     fine.updates = int(keep * coarse.updates)
     fine.weight = round_weight(keep * coarse.weight)
@@ -73,10 +76,10 @@ def trainer_from_checkpoint(folder: str | Path, threads: int = 1) -> tuple[Bluep
 def bucket_shares(
     coarse: CardAbstraction, fine: CardAbstraction, rounds: int, seed: int = 0, deals: int = NUM_DEALS
 ) -> list[Array]:
-    """Estimate, for each fine bucket, the shares of its hands by coarse bucket, for each street.
+    """Estimate, for each street, the share of each coarse bucket's hands that are in each fine bucket.
 
-    Hands are counted on random deals. Each column is scaled by a constant so that its largest share is a power of two: then a
-    bucket that was only split plays bitwise as before. float32 [coarse buckets, fine buckets]
+    Hands are counted on random deals. Each column is scaled by a constant so that its largest share is a power of two:
+    then a bucket that was only split plays bitwise as before. float32 [coarse buckets, fine buckets]
     """
     if coarse.deck != fine.deck or coarse.deals[: rounds - 1] != fine.deals[: rounds - 1]:
         raise InputError(f"card abstractions {coarse.name!r} and {fine.name!r}: not of one game")
@@ -106,7 +109,10 @@ def _scale_to_powers(part: Array) -> Array:
 
 
 def shared_cells(coarse: ActionTree, fine: ActionTree, street: int) -> tuple[Array, Array]:
-    """Return the cells of a fine row that the coarse row has too, and their positions there. int64 [cells] each"""
+    """Return the cells of a fine table row whose actions the coarse tree has too, and their cells in a coarse row.
+
+    Actions are matched by their lines. int64 [cells] each
+    """
     fine_cells: list[int] = []
     coarse_cells: list[int] = []
     stack = [(0, 0)]

@@ -174,8 +174,8 @@ def quality(strategy: Strategy, threads: int = 1) -> Quality:
 
     References
     ----------
-    .. [1] Johanson, Waugh, Bowling & Zinkevich, "Accelerating best response calculation in large extensive games", IJCAI
-       2011.
+    .. [1] Johanson, Waugh, Bowling & Zinkevich, "Accelerating best response calculation in large extensive games",
+       IJCAI 2011.
 
     Examples
     --------
@@ -346,18 +346,24 @@ def hand_values(strategy: Strategy, player: int, *, respond: bool = False) -> Ar
 
 
 def _strategy_tables(tree: PublicTree, me: int, sums: Array, theirs: Array | None = None) -> traversal.RegretTables:
-    """Return tables for a traversal that only reads a strategy, or one strategy per player."""
+    """Wrap strategy sums as tables of a traversal that only reads them.
+
+    Player `me` plays `sums`, the opponent `theirs` (by default `sums` too).
+    """
     own = tree.player_tables(writeable_alias(sums))[me]
     opp = tree.player_tables(writeable_alias(sums if theirs is None else theirs))[1 - me]
     return traversal.RegretTables(own[:0], own, own[:0], np.zeros((0, own.shape[1])), opp[:0], opp[:0], opp)
 
 
 def _expectation(tree: PublicTree, me: int, values: Array) -> float:
+    # expected value over the deal, from the counterfactual values of the player's hands
     return float(np.dot(tree.player_arrays[me].weight, values)) / tree.total
 
 
 def _history_best_response(tree: HistoryTree, probabilities: Array, me: int) -> tuple[Array, Array]:
-    """Return the best-response value from every sequence of a player on, and the best action at its information sets.
+    """Return the best-response value after each sequence of player `me`, and its best action at each information set.
+
+    The first entry, of the empty sequence, is the best-response value of the game.
 
     A player with imperfect recall is treated as if it had perfect recall: its own best response is NP-hard to find.
     """
@@ -376,7 +382,7 @@ def _history_values(tree: HistoryTree, probabilities: Array) -> tuple[float, ...
 
 
 def _terminal_reach(tree: HistoryTree, probabilities: Array, left_out: int | None) -> tuple[Array, Array]:
-    """Return the terminals, and the probabilities that all players but one, with chance, reach them."""
+    """Return the terminal nodes and their reach probabilities, without the contribution of player `left_out`."""
     n = tree.nodes
     reach, terminals = np.empty(len(n.actor)), np.flatnonzero(n.actor == TERMINAL)
     tree_kernels.opponents_reach(

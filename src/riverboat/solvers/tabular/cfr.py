@@ -38,6 +38,7 @@ from riverboat.trees.public import PublicTree
 # --- kernels for user-defined rules ---
 
 
+# Compiles all kernels with the functions of a rule in place of regret matching; returns them by name.
 @cache
 def _compile_rule(rule: Rule, dtype: str) -> SimpleNamespace:
     check_rule(rule, dtype)
@@ -250,7 +251,8 @@ class CFR(CFRSolver[Strategy]):
 
     References
     ----------
-    .. [1] Zinkevich, Johanson, Bowling & Piccione, "Regret minimization in games with incomplete information", NIPS 2007.
+    .. [1] Zinkevich, Johanson, Bowling & Piccione, "Regret minimization in games with incomplete information", NIPS
+       2007.
 
     Examples
     --------

@@ -74,7 +74,7 @@ class NodeRow:
     reach: tuple[float, ...]  # reach probability of each player
     chance: float  # reach probability of chance
     value: tuple[float, ...]  # expected payoffs from here
-    strategy: dict[str, float]  # of the actor, or of chance
+    strategy: dict[str, float]  # probability of each action of the actor, or of chance
     counterfactual: dict[str, float]  # counterfactual value by action, for players who update
 
 
@@ -109,9 +109,9 @@ class InfosetRow:
     name: str
     player: int
     strategy: dict[str, float]
-    deal_regrets: dict[str, float]  # given the traced deal
-    regrets: dict[str, float]  # of the whole iteration
-    cumulative: dict[str, float]  # after the iteration
+    deal_regrets: dict[str, float]  # regrets given the traced deal
+    regrets: dict[str, float]  # regrets of the whole iteration
+    cumulative: dict[str, float]  # cumulative regrets after the iteration
     next_strategy: dict[str, float]
 
 
@@ -149,7 +149,7 @@ class Trace:
     schedule: str
     iteration: int
     deal: tuple[str, str] | None  # None: the whole tree
-    probability: float  # of the deal
+    probability: float  # probability of the deal
     walks: tuple[tuple[int, ...], ...]  # players who update in each traversal
     nodes: tuple[NodeRow, ...]
     infosets: tuple[InfosetRow, ...]
@@ -324,20 +324,20 @@ def _payoff_table(payoff: Payoff, counts: tuple[int, int]) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class _TraceRecorder:
-    """Rows recorded during the traced iteration."""
+    """Rows recorded during the traced iteration, for one pair of hands."""
 
     pair: tuple[int, int]
     nodes: dict[tuple[int, int], NodeRow] = field(default_factory=dict)  # by traversal and node
-    table_indices: dict[str, Array] = field(default_factory=dict)  # of information sets, by name
+    table_indices: dict[str, Array] = field(default_factory=dict)  # entries of an infoset's actions, by its name
 
     def select_hands(self, array: Array) -> Array:
-        """Return the entries for the traced hands. float64 [...]"""
+        """Return the entries of an array [..., hands0, hands1] for the traced pair of hands. float64 [...]"""
         h0, h1 = (min(h, n - 1) for h, n in zip(self.pair, array.shape[-2:], strict=True))
         return np.asarray(array[..., h0, h1])
 
 
 class _TextbookCFR:
-    """Cumulative regrets in a flat table in the tree's layout, and the traversal that updates them.
+    """Recursive CFR without compiled kernels: regrets in a flat table in the tree's layout, and their updates.
 
     The last two axes of all arrays are player 0's hand and player 1's. Quantities that depend on one player's hand only
     have length 1 along the other's axis. A history tree has one hand for each player.
@@ -360,7 +360,7 @@ class _TextbookCFR:
                 self.owner[i.offset : i.offset + len(i.actions)] = i.player
 
     def iterate(self, t: int, notes: _TraceRecorder | None = None) -> None:
-        """Run iteration t: discount regrets, add the new ones, apply the floor."""
+        """Run iteration t: discount regrets, add the new ones, apply the floor; `notes` records the nodes, if given."""
         self.notes, self.instant_regret = notes, np.zeros(self.tree.table_size)
         step = self.schedule.step(t)
         for number, learners in enumerate(self.traversals):
@@ -427,7 +427,7 @@ class _TextbookCFR:
         return probabilities
 
     def table_indices(self, node: int) -> Array:
-        """Return the table indices of a decision node. int64 [actions, hands0 or 1, hands1 or 1]"""
+        """Return the table indices of a decision's actions for each hand. int64 [actions, hands0 or 1, hands1 or 1]"""
         actor, hands, base = int(self.tree.nodes.actor[node]), 1, 0
         if isinstance(self.tree, PublicTree):
             hands, base = self.tree.hand_counts[actor], self.tree.player_offsets[actor]
@@ -472,7 +472,8 @@ def _infoset_rows(solver: _TextbookCFR, notes: _TraceRecorder, nodes: Sequence[N
 
 
 def _by_label(labels: Sequence[str], numbers: Array) -> dict[str, float]:
-    return dict(zip(labels, (numbers + 0.0).tolist(), strict=False))  # avoids minus zeros; `numbers` may be empty
+    # Adding 0.0 avoids minus zeros. `numbers` is empty at nodes that have none.
+    return dict(zip(labels, (numbers + 0.0).tolist(), strict=False))
 
 
 # --- formatting -----------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from riverboat.trees.public import PublicTree
 # A task is a subtree of at most 1 / TASKS_PER_TREE of the nodes; smaller trees than MIN_PARALLEL_NODES use one thread.
 TASKS_PER_TREE = 64
 MIN_PARALLEL_NODES = 20_000
-_FULL_STEP = np.array([1.0, 1.0, -np.inf, 1.0, 1.0, 0.0])
+_FULL_STEP = np.array([1.0, 1.0, -np.inf, 1.0, 1.0, 0.0])  # a step without discounts, floor or rounding bound
 
 
 class TreeEngine:
@@ -68,7 +68,10 @@ class TreeEngine:
         return np.array(sorted(nodes), np.int32)
 
     def traverse(self, me: int, tables: traversal.RegretTables, mode: int, step: Array = _FULL_STEP) -> Array:
-        """Traverse the tree and return the counterfactual values of player `me`'s hands. float [hands]"""
+        """Traverse the tree and return the counterfactual values of player `me`'s hands. float [hands]
+
+        `mode` is UPDATE (an iteration of CFR with the numbers in `step`), EVALUATE or RESPOND.
+        """
         side, frames = self.tree.player_arrays[me], self.player_frames[me]
         frames.own[0] = 1
         frames.opp[0] = side.weight_opp

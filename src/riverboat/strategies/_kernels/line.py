@@ -3,18 +3,18 @@
 The real betting state and the abstract node advance together. Each real action maps to one abstract action:
 
 - A call is a call. A fold ends the hand.
-- An opponent's raise is translated to one of the two neighboring abstract bets. Sizes are fractions of the pot after the
-  call, each of its own pot; a check or call has size 0. All-in is all-in if the tree has it.
+- An opponent's raise is translated to one of the two neighboring abstract bets. Sizes are fractions of the pot after
+  the call, each of its own pot; a check or call has size 0. All-in is all-in if the tree has it.
 - One's own raise is the abstract raise whose realization is nearest to it.
 
 Where the two games diverge:
 
-- READ_AS_CALL: a raise is translated to a check or call that ends the round. The player calls it and continues after the
-  abstract call.
+- READ_AS_CALL: a raise is translated to a check or call that ends the round. The player calls it and continues after
+  the abstract call.
 - BEYOND_MENU: the menu has no further raise. The player does not raise again in this round and folds as often as at its
   last decision; when the next round is dealt, it continues after the abstract call.
-- A bet was translated to all-in and called, while real chips are left. The player continues after the largest bet of the
-  menu that is not all-in.
+- A bet was translated to all-in and called, while real chips are left. The player continues after the largest bet of
+  the menu that is not all-in.
 - Where the tree has no suitable node (OFF_TREE), the player acts by the strength of its hand and the price of a call.
 
 So a position is a node and the translation status of the last raise. Each real action leads to one position, or, if an
@@ -48,7 +48,7 @@ SEED_SALT = U(0x6A09E667F3BCC909)  # separates a player's random numbers from th
 
 
 class ActionTreeArrays(NamedTuple):
-    """Arrays of an `ActionTree`."""
+    """Arrays of an `ActionTree`; `moves` is the number of actions at each node (`ActionTree.count`)."""
 
     actor: Array  # int8 [nodes]
     street: Array  # int8 [nodes]
@@ -74,7 +74,7 @@ class BetTranslation(NamedTuple):
 
 @inline
 def uniform_draw(seed, hand, position, stream):
-    """Return a number in [0, 1), determined by seed, hand, position in the line and stream."""
+    """Return a uniform random number in [0, 1), determined by seed, hand number, position in the line and stream."""
     bits = random_bits(random_bits(U(seed) ^ SEED_SALT, U(hand)), U(NUM_STREAMS * position + stream))
     return np.float64(bits >> U(11)) * (1.0 / 9007199254740992.0)
 
@@ -84,7 +84,10 @@ def uniform_draw(seed, hand, position, stream):
 
 @inline
 def translation_probability(mapping, ties_low, a, b, x):
-    """Return the probability that a bet x is translated to a, for a < x < b; see `abstraction.actions.translation`."""
+    """Return the probability that a bet of size x is translated to size a instead of size b, for a < x < b.
+
+    Sizes are fractions of the pot; `abstraction.actions.translation` has the mappings.
+    """
     if x <= a + SIZE_TOLERANCE:
         return 1.0
     if x >= b - SIZE_TOLERANCE:
@@ -114,23 +117,23 @@ def translation_probabilities(mapping, ties_low, a, b, x, out):
 
 @inline
 def highest_total(tree, node):
-    """Return the larger of both players' totals."""
+    """Return the larger of both players' contributions to the pot at a node, in chips of the abstract game."""
     return max(np.int64(tree.spent[node, 0]), np.int64(tree.spent[node, 1]))
 
 
 @inline
 def call_child(tree, node):
-    """Return the node after a check or call, the first or second action."""
+    """Return the child of a decision after a check or call, which is the first or second action."""
     first = np.int64(tree.first[node])
     return first if tree.kind[first] == CALL_KIND else first + 1
 
 
 @kernel
 def neighboring_raises(tree, translation, node, high, total):
-    """Return the nodes that an opponent's raise to `total` may translate to, and the probability of the first.
+    """Return the two children that an opponent's real raise may translate to, and the probability of the first.
 
-    The smaller bet comes first; both are the same if there is only one, and OFF_TREE if there is none. `high` is the total
-    that the real player faces.
+    The smaller bet, perhaps a check or call, comes first. Both are the same if there is only one, and OFF_TREE if there
+    is none. `total` is the total of the real raise, and `high` the largest total before it.
     """
     end = np.int64(tree.first[node]) + np.int64(tree.moves[node])
     passive = call_child(tree, node)
@@ -154,13 +157,13 @@ def neighboring_raises(tree, translation, node, high, total):
 
 @inline
 def ends_round(tree, node, child):
-    """Return whether a call leads to the next round or to the end of the hand."""
+    """Return whether the check or call that leads to `child` ends the betting round or the hand."""
     return tree.actor[child] < 0 or tree.street[child] != tree.street[node]
 
 
 @kernel
 def realize_raise(book, tree, translation, node, child, state):
-    """Map an abstract raise to the real game: the same fraction of the real pot, made legal.
+    """Map the abstract raise to `child` to the same fraction of the real pot, made legal; return its total, or CALL.
 
     All-in stays all-in, unless it exceeds MAX_ALL_IN_STRETCH times the pot fraction that it is in the tree. If the pots
     differ, the result is never a raise by less than a big blind, nor one that leaves less than a big blind behind.
@@ -181,7 +184,7 @@ def realize_raise(book, tree, translation, node, child, state):
 
 @kernel
 def nearest_own_raise(book, tree, translation, node, state, total):
-    """Return the child whose realization is nearest to one's own raise to a real total, or OFF_TREE."""
+    """Return the child whose realization (`realize_raise`) is nearest to an own raise to a real total, or OFF_TREE."""
     nearest, error = np.int64(OFF_TREE), np.int64(0)
     for child in range(call_child(tree, node) + 1, np.int64(tree.first[node]) + np.int64(tree.moves[node])):
         distance = abs(realize_raise(book, tree, translation, node, child, state) - total)
@@ -196,7 +199,10 @@ def nearest_own_raise(book, tree, translation, node, state, total):
 
 @kernel
 def advance_to_street(tree, node, street):
-    """Return the node when a round is dealt: after the abstract call; OFF_TREE if the abstract game is over."""
+    """Return the decision where a newly dealt street begins; open abstract betting is closed by calls.
+
+    If that ends the abstract game by a called all-in, the next smaller bet counts instead; OFF_TREE if there is none.
+    """
     while tree.actor[node] >= 0 and tree.street[node] < street:
         node = call_child(tree, node)
     if tree.actor[node] >= 0:
@@ -214,10 +220,10 @@ def advance_to_street(tree, node, street):
 
 
 class TranslatedStep(NamedTuple):
-    """Successor positions of an action: two with a probability, or twice the same."""
+    """Successor positions (node and translation status) of a real action: two alternatives, or the same one twice."""
 
     node: int
-    off: int
+    off: int  # ON_TREE, BEYOND_MENU or READ_AS_CALL
     other_node: int
     other_off: int
     chance: float  # probability of the first
@@ -225,7 +231,10 @@ class TranslatedStep(NamedTuple):
 
 @kernel
 def advance(book, tree, translation, node, tree_status, state, move, own_move):
-    """Return the successor positions of a real action; `state` is the real state before it."""
+    """Return the successor positions in the tree of a real action, by translation unless it is an `own_move`.
+
+    `move` is the real action, and `state` the real state before it.
+    """
     node, tree_status = np.int64(node), np.int64(tree_status)
     if move == FOLD or node == OFF_TREE or tree_status == BEYOND_MENU:
         return TranslatedStep(node, tree_status, node, tree_status, 1.0)  # until the next round, or for good
@@ -250,7 +259,7 @@ def advance(book, tree, translation, node, tree_status, state, move, own_move):
 
 @inline
 def advance_on_deal(tree, node, tree_status, previous_street, street):
-    """Return the position after an action, once the next round, if any, is dealt."""
+    """Return the node and the translation status after an action and, if the street has changed, the deal."""
     if street == previous_street:
         return node, tree_status
     return (node if node == OFF_TREE else advance_to_street(tree, node, street)), np.int64(ON_TREE)
@@ -258,7 +267,7 @@ def advance_on_deal(tree, node, tree_status, previous_street, street):
 
 @inline
 def decision_node(tree, node, tree_status, seat, street):
-    """Return the decision whose strategy is played at a position; OFF_TREE if strength and price decide."""
+    """Return the tree decision whose strategy a seat uses at a position; OFF_TREE if strength and pot odds decide."""
     if tree_status != BEYOND_MENU or node == OFF_TREE:
         return node
     if tree.actor[node] != seat:
@@ -270,7 +279,10 @@ def decision_node(tree, node, tree_status, seat, street):
 
 @kernel
 def follow_line(book, tree, translation, seed, hand, seat, moves, i, length):
-    """Return a player's decision after line i, the status of the last raise, its number of actions, and the real state."""
+    """Follow line i for a seat: return its decision in the tree and the translation status after the line.
+
+    Also returns the number of its own actions, and the real state. Random translations depend on seed and hand number.
+    """
     state, node, tree_status, num_own_moves = initial_state(book), np.int64(0), np.int64(ON_TREE), np.int64(0)
     for k in range(length):
         move, street = np.int64(moves[i, k]), state.street

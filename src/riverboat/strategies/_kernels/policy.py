@@ -1,10 +1,11 @@
 """Kernels of blueprint policies: action probabilities in the real game, and the real actions of the columns.
 
-`action_probabilities` and `sample_actions` serve observations of single players; `public_strategies` serves all hands at
-public states. How a player translated the opponent's bets is private randomness, drawn once per hand, so that its position
-in the tree is a hidden state. `public_strategies` tracks a belief over positions: for each one, the probability of the
-translations that lead there and, for each hand, this probability times that of the player's own actions. The mean of the
-rows by these weights is exactly the strategy as others can know it; their sum is the reach probability of a hand.
+`action_probabilities` and `sample_actions` serve observations of single players; `public_strategies` serves all hands
+at public states. How a player translated the opponent's bets is private randomness, drawn once per hand, so that its
+position in the tree is a hidden state. `public_strategies` tracks a belief over positions: for each one, the
+probability of the translations that lead there and, for each hand, this probability times that of the player's own
+actions. The mean of the rows by these weights is exactly the strategy as others can know it; their sum is the reach
+probability of a hand.
 """
 
 from __future__ import annotations
@@ -69,14 +70,14 @@ class PolicyArrays(NamedTuple):
 
 @inline
 def is_profitable_call(book, state, hands_beaten, hands_met):
-    """Return whether a hand's strength exceeds the pot odds by CALL_MARGIN."""
+    """Return whether a hand's strength, hands_beaten / hands_met, exceeds the pot odds by CALL_MARGIN."""
     cost = call_amount(book, state)
     return hands_beaten >= (cost / (state.spent0 + state.spent1 + cost) + CALL_MARGIN) * hands_met
 
 
 @inline
 def write_real_moves(policy, node, tree_status, state, played, i):
-    """Write the real actions of the columns at a decision to row i, and return the number of columns."""
+    """Write the real action of each column (fold, call, raises) to `played[i]`; return the number of columns."""
     for k in range(played.shape[1]):
         played[i, k] = CALL
     if call_amount(policy.book, state) > 0:
@@ -95,7 +96,10 @@ def write_real_moves(policy, node, tree_status, state, played, i):
 
 @inline
 def fill_row(policy, node, tree_status, street, bucket, call_off_tree, num_own_moves, rows, i):
-    """Write post-processed probabilities at a decision to row i. Off the tree, `call_off_tree` decides."""
+    """Write a bucket's post-processed action probabilities at a decision to row i.
+
+    Off the tree, the player calls if `call_off_tree` is set, and folds otherwise.
+    """
     for k in range(rows.shape[1]):
         rows[i, k] = 0.0
     if tree_status == READ_AS_CALL or node == OFF_TREE:
@@ -124,7 +128,7 @@ def fill_row(policy, node, tree_status, street, bucket, call_off_tree, num_own_m
 
 
 class ObservationArrays(NamedTuple):
-    """Arrays of `Observations`."""
+    """Arrays of `Observations` for kernels."""
 
     hand: Array
     seat: Array
@@ -150,7 +154,7 @@ def follow_lines(
     observations,  # ObservationArrays
     out,  # TablePositions OUT
 ):
-    """Follow the lines of all observations."""
+    """Follow the lines of all observations, and write their real states and positions in the tree."""
     for i in range(len(observations.length)):
         seat, length = np.int64(observations.seat[i]), np.int64(observations.length[i])
         node, tree_status, num_own_moves, state = follow_line(
@@ -169,7 +173,7 @@ def action_probabilities(
     rows,  # float64 [n, columns] OUT
     played,  # int32 [n, columns] OUT: the real actions of the columns
 ):
-    """Compute action probabilities and the real actions of the columns."""
+    """Compute the action probabilities at all observations, and the real action of each column."""
     for i in range(len(buckets)):
         state, calls = load_state(positions.states, i), True
         node, tree_status = np.int64(positions.node[i]), np.int64(positions.off[i])
@@ -193,7 +197,7 @@ def sample_actions(
     played,  # int32 [n, columns]
     out,  # int32 [n] OUT
 ):
-    """Sample an action from each row."""
+    """Sample an action from each row; the random number depends on seed, hand number and length of the line."""
     for i in range(len(out)):
         remaining = uniform_draw(seed, hand[i], length[i], ACTION_STREAM)
         for k in range(rows.shape[1]):
@@ -214,9 +218,9 @@ class PublicQuery(NamedTuple):
     length: Array  # int32 [n]
     board: Array  # uint8 [n, board]
     seat: Array  # int8 [n]
-    drawn: bool  # whether translations are those of one hand number, instead of all with their probabilities
-    hand: Array  # int64 [n]: these hand numbers
-    cards: Array  # int32 [n]: board index into the arrays below
+    drawn: bool  # whether `hand` fixes the translations; otherwise all of them count with their probabilities
+    hand: Array  # int64 [n]: hand numbers, which seed the translations if `drawn`
+    cards: Array  # int32 [n]: index of the board in the arrays below
     live: Array  # int32 [boards, hands]: unblocked hands
     left: Array  # int64 [boards]: number of unblocked hands
     buckets: Array  # int32 [boards, streets, hands]
@@ -229,7 +233,7 @@ class BeliefWorkspace(NamedTuple):
     off: Array  # int64 [most]
     prior: Array  # float64 [most]: probability of the translations that lead there
     weight: Array  # float64 [most, hands]: prior times the probability of the player's own actions
-    rows: Array  # float64 [hands, columns]: of one decision; hands of a bucket share the row of its first hand
+    rows: Array  # float64 [hands, columns]: probabilities at one decision; a bucket's hands share its first hand's row
     played: Array  # int32 [1, columns]
     column: Array  # int64 [columns]: column in the result
     chance: Array  # float64 [hands]: probability of the player's action, for hands with a row of their own
@@ -251,7 +255,7 @@ class PublicQueryResult(NamedTuple):
 
 @inline
 def begin_decision(policy, query, i, b, node, state, workspace):
-    """Start the rows of another decision; off the tree, compute the strengths of all hands unless they are current."""
+    """Invalidate all rows for a new decision; off the tree, compute all hands' strengths unless they are current."""
     workspace.visit[0] += 1
     street, ranked = state.street, workspace.ranked
     if node == OFF_TREE and call_amount(policy.book, state) > 0 and query.left[b] > 0 and ranked[0] != street:
@@ -262,7 +266,7 @@ def begin_decision(policy, query, i, b, node, state, workspace):
 
 @inline
 def row_for_hand(policy, query, b, node, tree_status, state, h, num_own_moves, workspace):
-    """Return the hand whose row applies to hand h, and whether the row was filled just now."""
+    """Return the index of the row with the probabilities of hand h, and whether it was filled just now."""
     bucket = np.int64(query.buckets[b, state.street, h])
     if node == OFF_TREE:  # hands of one bucket may differ in strength
         calls = call_amount(policy.book, state) == 0 or is_profitable_call(
@@ -279,7 +283,7 @@ def row_for_hand(policy, query, b, node, tree_status, state, h, num_own_moves, w
 
 @kernel
 def weight_by_own_move(policy, query, i, j, state, move, num_own_moves, workspace):
-    """Multiply the weights of position j by the probability of the player's own action."""
+    """Multiply each hand's weight at position j by the hand's probability of the player's own action `move`."""
     b, tree_status = np.int64(query.cards[i]), workspace.off[j]
     node = decision_node(policy.tree, workspace.node[j], tree_status, state.turn, state.street)
     columns = write_real_moves(policy, node, tree_status, state, workspace.played, 0)
@@ -300,7 +304,7 @@ def weight_by_own_move(policy, query, i, j, state, move, num_own_moves, workspac
 
 @inline
 def merge_nodes(query, b, num_nodes, workspace):
-    """Merge equal positions, and return the number that remain."""
+    """Merge equal positions of the belief by adding their weights, and return the number of positions that remain."""
     j = 1
     while j < num_nodes:
         for i in range(j):
@@ -322,7 +326,7 @@ def merge_nodes(query, b, num_nodes, workspace):
 
 @inline
 def split_node(query, b, j, new, branch, workspace):
-    """Split position j in two."""
+    """Split position j if a bet has two translations: position `new` gets the second and its share of the weights."""
     workspace.node[new], workspace.off[new] = branch.other_node, branch.other_off
     workspace.prior[new] = workspace.prior[j] * (1.0 - branch.chance)
     workspace.prior[j] *= branch.chance
@@ -334,7 +338,7 @@ def split_node(query, b, j, new, branch, workspace):
 
 @kernel
 def track_beliefs(policy, seed, query, i, workspace):
-    """Compute the belief over positions after line i.
+    """Compute the belief over the player's positions in the tree after line i, in the workspace.
 
     Returns the number of positions (-1: the workspace is too small), the number of own actions, and the real state.
     """
@@ -372,7 +376,7 @@ def track_beliefs(policy, seed, query, i, workspace):
 
 @inline
 def insert_move(move, out, i):
-    """Insert an action into the sorted actions of public state i."""
+    """Insert an action into the sorted actions `out.moves[i]` of public state i, unless it is there."""
     position = out.used[i]
     for c in range(out.used[i]):
         if out.moves[i, c] == move:
@@ -386,7 +390,7 @@ def insert_move(move, out, i):
 
 @inline
 def collect_moves(policy, num_nodes, state, workspace, out, i):
-    """Collect the real actions of all positions."""
+    """Collect the real actions at all positions of the belief in `out.moves[i]`, without repeats."""
     out.used[i] = 0
     for c in range(out.moves.shape[1]):
         out.moves[i, c] = END_OF_LINE
@@ -403,7 +407,7 @@ def collect_moves(policy, num_nodes, state, workspace, out, i):
 
 @kernel
 def accumulate_rows(policy, query, i, j, num_nodes, num_own_moves, state, workspace, out):
-    """Add the rows of position j by its posterior weight; by its prior for hands with reach zero."""
+    """Add the hands' action probabilities at position j, weighted by its posterior; by its prior if reach is zero."""
     b, tree_status = np.int64(query.cards[i]), workspace.off[j]
     node = decision_node(policy.tree, workspace.node[j], tree_status, state.turn, state.street)
     columns = write_real_moves(policy, node, tree_status, state, workspace.played, 0)
@@ -430,7 +434,7 @@ def public_strategies(
     workspace,  # BeliefWorkspace
     out,  # PublicQueryResult INOUT: shares start at zero; without columns only reach is computed
 ):
-    """Compute strategies and reach of all hands at public states; without hands, only the actions.
+    """Compute strategies and reach of all hands at public states; if the query has no hands, only the actions.
 
     Returns the first public state for which the workspace is too small, or -1.
     """
@@ -495,7 +499,7 @@ def arrange_buckets(
     buckets,  # int32 [deals, 1, streets]: buckets of the deals of `deal_hands`
     out,  # int32 [boards, streets, hands] OUT
 ):
-    """Arrange buckets by board, street and hand."""
+    """Copy the buckets of the deals of `deal_hands` to an array by board, street and hand."""
     n = 0
     for b in range(len(live)):
         for k in range(num_live[b]):

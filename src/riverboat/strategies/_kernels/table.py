@@ -30,11 +30,11 @@ def quantize(
     sums,  # number [buckets, actions of the street], nonnegative
     slot,  # int32 [decisions]: first column of each decision
     count,  # int8 [decisions]
-    num_steps,
+    num_steps,  # sum of the integers at a decision
     remainder,  # float64 [max actions] SCRATCH: remainders of rounding down
     out,  # uint8 [buckets, actions of the street] OUT: sum to num_steps at each decision, or to 0 without weight
 ):
-    """Round probabilities to multiples of 1/num_steps by largest remainders, each by less than one step."""
+    """Quantize probabilities to multiples of 1/num_steps by largest remainders; each changes by less than one step."""
     for bucket in range(sums.shape[0]):
         for decision in range(len(slot)):
             column, actions = slot[decision], count[decision]
@@ -69,7 +69,10 @@ def expand_buckets(
     offset,  # uint64 [BLOCK_ROWS] SCRATCH
     out,  # float32 OUT: [board][action][hand], flat
 ):
-    """Expand values of buckets to the hands of boards. The last hands of a board may be written twice."""
+    """Copy the entries of each bucket to all hands of that bucket, on boards first … stop - 1 and for all actions.
+
+    The last hands of a board may be written twice.
+    """
     start, bucket = boards.start, boards.bucket
     for b in range(first, stop):
         count = boards.rows[b]
@@ -136,7 +139,10 @@ class PostprocessingRule(NamedTuple):
 
 @inline
 def thresholded_weight(x, largest, scale, epsilon):
-    """Return the weight of an action of probability x, where `largest` is the highest; both are in units of `scale`."""
+    """Return an action's weight after thresholding at `epsilon`, 0 if it is dropped; a negative `epsilon` purifies.
+
+    `x` is the action's probability and `largest` the highest one of its group, whose probabilities sum to `scale`.
+    """
     if epsilon < 0 or largest < (epsilon - TIE_TOLERANCE) * scale:  # no action would be left
         return 1.0 if x >= largest - TIE_TOLERANCE * scale else 0.0
     return x if x >= (epsilon - TIE_TOLERANCE) * scale else 0.0
@@ -144,7 +150,7 @@ def thresholded_weight(x, largest, scale, epsilon):
 
 @inline
 def threshold_row(rows, i, epsilon):
-    """Purify or threshold a row."""
+    """Threshold row i at `epsilon` and renormalize it, in place; purify it if `epsilon` is negative."""
     largest, total = 0.0, 0.0
     for k in range(rows.shape[1]):
         largest = max(largest, rows[i, k])
@@ -166,7 +172,7 @@ def kind_probability(rows, i, kinds, kind):
 
 @inline
 def threshold_within_kind(rows, i, kinds, kind, mass, kind_share, epsilon):
-    """Distribute `kind_share` among the actions of a kind, whose probabilities sum to `mass`."""
+    """Distribute `kind_share` among the actions of a kind, after thresholding; their probabilities sum to `mass`."""
     largest, total, count = 0.0, 0.0, 0
     for k in range(rows.shape[1]):
         if kinds[k] == kind:
@@ -206,7 +212,7 @@ def process_row(
     rows,  # float64 [n, actions] INOUT
     i,
 ):
-    """Post-process row i in place."""
+    """Apply the post-processing rule to row i, in place."""
     if post.rule == PURIFY or post.rule == THRESHOLD:
         threshold_row(rows, i, post.epsilon)
     elif post.rule == TARTANIAN7:
@@ -215,6 +221,6 @@ def process_row(
 
 @kernel
 def process_rows(post, kinds, rows):
-    """Post-process all rows in place."""
+    """Apply the post-processing rule to all rows, in place; `kinds` has the kind of each column."""
     for i in range(len(rows)):
         process_row(post, kinds, rows, i)

@@ -41,14 +41,14 @@ _MAX_NAMES = 6  # hand classes shown for a bucket
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BlueprintNode(PublicStateNode):
-    """A decision of the blueprint's tree on a board; after it, also the end of a hand or of the street."""
+    """A decision of a blueprint's tree on a board; or, as a child, an end of the hand or street, without actions."""
 
     strategy: Blueprint
     node: int
     buckets: Array  # int32 [n, streets so far]
 
     def child(self, move: int) -> BlueprintNode:
-        """Return the node after an action, on the same board."""
+        """Return the node after an action, given by its index, on the same board."""
         reach = self.reach.copy()
         reach[self.seat] *= self.action_probabilities[:, move]
         child = int(self.strategy.tree.first[self.node]) + move
@@ -92,7 +92,7 @@ def node_at_line(strategy: Blueprint, line: str | int, board: Cards = ()) -> Blu
 
 
 def _root_node(strategy: Blueprint, board: tuple[int, ...]) -> BlueprintNode:
-    """Return the first decision of a hand, with the future board known."""
+    """Return the root of the tree for a board that is dealt later: its unblocked hands and all their buckets."""
     hands = strategy.rules.deck.hands
     hands = hands[~np.isin(hands, board).any(axis=1)]
     buckets = hand_buckets(strategy.cards, hands, board)
@@ -123,7 +123,7 @@ def parse_seat(node: PublicStateNode, player: int | str | None) -> int:
 
 
 def headline(node: PublicStateNode) -> str:
-    """Return one line with the actor, the board, pot and stacks, and the reach probability."""
+    """Return one line of text with the actor, the board, pot and stacks, and the reach probability."""
     rules, spent = node.rules, node.spent
     street = rules.streets[node.street]
     where = f"on the {street} {format_cards(node.board, ' ')}" if node.board else street
@@ -159,7 +159,7 @@ def actions_table(node: PublicStateNode) -> ReportTable:
 
 
 def node_summary(node: PublicStateNode) -> dict[str, Any]:
-    """Return the summary as a dictionary for JSON, with both ranges as texts."""
+    """Return line, board, pot, actor, reach probability, ranges (as texts) and actions as a dictionary for JSON."""
     entries: dict[str, Any] = {
         "line": node.line,
         "board": format_cards(node.board),
@@ -191,7 +191,7 @@ def decisions_table(nodes: Sequence[BlueprintNode], hand: Cards | None = None) -
         moves = zip(node.moves, probabilities, strict=True)
         sizes = [f"{move} {100 * p:.1f}" for move, p in moves if move not in "fcr"]
         rows.append((node.line or "root", SEATS[node.seat], reach, *shares, "  ".join(sizes)))
-    # For one hand: its player's own reach probability.
+    # With a hand, the column has the reach probability by its player's own actions.
     shares_of = ("chance" if hand is None else "weight", "fold", "call", "raise")
     columns = [ReportColumn("line"), ReportColumn("player"), *(ReportColumn(share, SHARE) for share in shares_of)]
     return ReportTable(name, (*columns, ReportColumn("sizes", PROSE, "sizes in %", 1)), tuple(rows))
@@ -213,7 +213,7 @@ def _hand_row(node: PublicStateNode, hand: Cards) -> int:
 
 
 def hand_report(node: PublicStateNode, cards: Cards, player: int | str | None = None) -> dict[str, Any]:
-    """Return a dictionary of one hand: bucket, reach, and action frequencies if its player acts."""
+    """Return bucket, weight (reach) and, if its player acts, action frequencies of a hand as a dictionary for JSON."""
     row, seat = _hand_row(node, cards), parse_seat(node, player)
     acts = seat == node.seat
     return {
@@ -228,7 +228,7 @@ def hand_report(node: PublicStateNode, cards: Cards, player: int | str | None = 
 
 
 def available_tables(node: PublicStateNode) -> tuple[str, ...]:
-    """Return the tables that a node supports: classes need two hole cards, made hands also a flop."""
+    """Return the names of the tables that a node supports: classes need two hole cards, made hands also a flop."""
     tables = ("combos", "buckets") if node.hands.shape[1] == 1 else TABLES if len(node.board) >= 3 else TABLES[:3]
     return tables if node.bucket is not None else tuple(name for name in tables if name != "buckets")
 
@@ -236,8 +236,9 @@ def available_tables(node: PublicStateNode) -> tuple[str, ...]:
 def hands_table(node: PublicStateNode, by: str | None = None, player: int | str | None = None) -> ReportTable:
     """Return a table of frequencies and weights.
 
-    Rows are `combos`, the 169 `classes`, `buckets`, `made` hands, `draws`, or `groups`: both of the last two, the default on
-    a board. Draws may overlap. Empty groups are omitted; combos and buckets are complete, since all have a strategy.
+    Rows are `combos`, the 169 `classes`, `buckets`, `made` hands, `draws`, or `groups`: both of the last two, the
+    default on a board. Draws may overlap. Empty groups are omitted; combos and buckets are complete, since all have a
+    strategy.
     """
     tables = available_tables(node)
     by = by or (tables[-1] if len(node.board) >= 3 else "classes" if "classes" in tables else "combos")
@@ -321,7 +322,7 @@ def _class_names(hands: Array) -> list[str]:
 
 
 def strategy_grid(node: PublicStateNode, player: int | str | None = None) -> HandGrid | None:
-    """Return the 13 × 13 grid of a seat: action frequencies, with heights by range weight, or its range if it does not act.
+    """Return a seat's 13 × 13 grid: action frequencies, with heights by range weight; its range if it does not act.
 
     A seat with reach zero is shown with all hands. None for games with one-card hands.
     """

@@ -60,8 +60,8 @@ def expand_line(solution: Solution, line: str) -> list[SolutionNode]:
 def line_runouts(solution: Solution, line: str) -> ReportTable:
     """Return a table with one row for each deal that matches `*` in a line; the last row, `all`, has the means.
 
-    Columns: probability of the deal given the line, probability of the line given the deal, frequencies, and EV, equity and
-    EQR of both players.
+    Columns: probability of the deal given the line, probability of the line given the deal, frequencies, and EV, equity
+    and EQR of both players.
     """
     if not has_wildcard(line):
         raise InputError(f"line {line!r}: no '*' in it; write * in place of a card, such as x-x/*")
@@ -79,7 +79,7 @@ def line_runouts(solution: Solution, line: str) -> ReportTable:
 
 
 def node_runouts(node: SolutionNode) -> ReportTable:
-    """Return the rows of all cards at a node, without means.
+    """Return a table with one row for each card at a node, without a row of means.
 
     At a chance node these are the cards of the next street; otherwise, all alternatives to the last card dealt.
     """
@@ -111,7 +111,7 @@ def _runouts_table(nodes: Sequence[SolutionNode], title: str) -> ReportTable:
 
 
 def weighted_means(table: ReportTable, weights: Sequence[Cell]) -> dict[str, Cell]:
-    """Return weighted means of the numeric columns, over rows with a value; None for a column without values."""
+    """Return the weighted mean of each column but the first, by name, over rows with a value; None without values."""
     weight = np.array(weights, float)
     means: dict[str, Cell] = {}
     for column in table.columns[1:]:
@@ -122,7 +122,7 @@ def weighted_means(table: ReportTable, weights: Sequence[Cell]) -> dict[str, Cel
 
 
 def _split_at_card(node: SolutionNode) -> tuple[str, str]:
-    """Return the parts of a line before and after the card."""
+    """Return the parts of a node's line before and after its last card; at a chance node, the card is the next one."""
     if node.player == CHANCE:
         return node.line, ""
     head, slash, tail = node.line.rpartition("/")
@@ -140,7 +140,7 @@ class NodeComparison(NamedTuple):
 
     moves: ReportTable  # frequency of each action in both
     sides: ReportTable  # EV and equity of both players in both
-    cells: ReportTable  # hand classes of the actor: changed share of the strategy, and EVs; largest change first
+    cells: ReportTable  # hand classes of the actor: share played differently, and EVs; largest change first
 
 
 def compare_nodes(first: SolutionNode, second: SolutionNode) -> NodeComparison:

@@ -1,7 +1,7 @@
 """Export nodes of a solution as JSON or CSV (docs/formats.md, "Exported nodes").
 
-Only hands of the root range that the board does not block are written, with their reach as a fraction. Numbers are rounded
-to six decimals; unknown values are null, or empty in CSV.
+Only hands of the root range that the board does not block are written, with their reach as a fraction. Numbers are
+rounded to six decimals; unknown values are null, or empty in CSV.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _hand_entries(node: SolutionNode, who: int) -> Iterator[dict[str, Any]]:
 
 
 def export_header(solution: Solution) -> dict[str, Any]:
-    """Return the header of an export."""
+    """Return the header of a JSON export: format, game, board at the root, unit and provenance."""
     game = solution.tree.game
     return {
         "format": "riverboat-nodes",
@@ -111,7 +111,7 @@ def export(solution: Solution, path: str | Path, line: str = "", depth: int | No
 
 
 def write_nodes(solution: Solution, out: TextIO, line: str = "", depth: int | None = None, *, as_json: bool) -> int:
-    """Write nodes to an open file, and return their number."""
+    """Write nodes to an open file as JSON or CSV, and return their number; `line` and `depth` as in `export`."""
     selected = iter([solution[line]]) if depth is None else iterate_nodes(solution, line, depth)
     if as_json:
         return write_json(solution, selected, out)
@@ -131,7 +131,7 @@ def write_json(solution: Solution, selected: Iterator[SolutionNode], out: TextIO
 
 
 def write_csv(selected: Iterator[SolutionNode], out: TextIO, *, wide: bool = False) -> int:
-    """Write a row for each hand and action; with `wide`, for one node, a row for each hand and columns for its actions."""
+    """Write a row for each hand and action; with `wide`, one row for each hand of one node, with action columns."""
     writer = csv.writer(out, lineterminator="\n")
     if wide:
         return _write_wide(next(selected), writer)
@@ -155,7 +155,7 @@ def _write_wide(node: SolutionNode, writer: Any) -> int:
 
 
 def _csv_rows(node: SolutionNode) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
-    """Yield the leading columns of each row, and the hand's entries."""
+    """Yield, for each hand of both players, the values of CSV_COLUMNS and the hand's entries for JSON."""
     board, chips = format_cards(node.board), pot(node)
     for player, name in enumerate(player_names(node.tree.game)):
         for row in _hand_entries(node, player):

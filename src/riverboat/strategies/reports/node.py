@@ -1,7 +1,8 @@
 """Reports of a node of a solution: summary, single hands, tables of hands, ranges and a strategy grid.
 
-Values come from the node's arrays (`riverboat.strategies.solution.SolutionNode`). Means over hands are weighted by deals:
-reach times the reach of the opponent's compatible hands. EQR, equity realization, is EV / (equity × pot at the node).
+Values come from the node's arrays (`riverboat.strategies.solution.SolutionNode`). Means over hands are weighted by
+deals: reach times the reach of the opponent's compatible hands. EQR, equity realization, is EV / (equity × pot at the
+node).
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class HandFigures(NamedTuple):
 
 
 def hand_figures(node: SolutionNode, player: int) -> HandFigures:
-    """Return the arrays of a player; computed once per node."""
+    """Return reach, EVs and equities of all hands of a player at a node; computed once per node."""
     cached: dict[int, HandFigures] = node.__dict__.setdefault("_figures", {})
     if player not in cached:
         reach, ev = node.reach[player], node.ev(player)
@@ -77,13 +78,13 @@ def pot(node: SolutionNode) -> float:
 
 
 def stacks(node: SolutionNode) -> tuple[float, float] | None:
-    """Return the remaining stacks, or None if the game has none."""
+    """Return both players' remaining stacks, or None if the game is not a spot."""
     game, spent = node.tree.game, node.tree.betting.spent[node.betting_node]
     return (float(game.behind[0] - spent[0]), float(game.behind[1] - spent[1])) if isinstance(game, Spot) else None
 
 
 def street(node: SolutionNode) -> str:
-    """Return the name of the street."""
+    """Return the name of a node's street, by the number of board cards."""
     return STREET_NAMES.get(len(node.board), f"{len(node.board)} cards")
 
 
@@ -120,7 +121,7 @@ def _mean_values(ev: Array, equity: Array, weight: Array, chips: float) -> tuple
 
 
 def mean_eqr(ev: float, equity: float, chips: float) -> float | None:
-    """Return the equity realization of mean values; None if it is undefined."""
+    """Return the equity realization of a mean EV and a mean equity in a pot of `chips`; None if it is undefined."""
     return none_if_nan(float(_equity_realization(np.array(ev), np.array(equity), chips)))
 
 
@@ -130,7 +131,7 @@ def node_title(node: SolutionNode | PublicStateNode) -> str:
 
 
 def columns_table(title: str, columns: Sequence[ReportColumn], cells: Sequence[Iterable[Any]]) -> ReportTable:
-    """Return a table with the cells of each column; None and NaN are unknown values."""
+    """Build a report table from the cells of each column; None and NaN are unknown values."""
     values = ([c if c is None or isinstance(c, str) else none_if_nan(c) for c in column] for column in cells)
     return ReportTable(title, tuple(columns), tuple(zip(*values, strict=True)))
 
@@ -152,7 +153,7 @@ class NodeSummary:
     ev: tuple[float | None, float | None]
     equity: tuple[float | None, float | None]
     eqr: tuple[float | None, float | None]
-    actions: ReportTable  # one row for each: frequency, combos, EV and equity of the hands that take it
+    actions: ReportTable  # one row for each action: frequency; combos, EV, equity and EQR of the hands that take it
     names: tuple[str, str] = PLAYERS
 
     @property
@@ -205,7 +206,7 @@ _FIGURE_COLUMNS = (
 
 
 def node_summary(node: SolutionNode) -> NodeSummary:
-    """Return actor, pot, stacks, and mean EV, equity and EQR of both players."""
+    """Return the summary of a node: actor, pot, stacks, actions, and mean EV, equity and EQR of both players."""
     figures = [hand_figures(node, p) for p in (0, 1)]
     chips = pot(node)
     ev, equity, eqr = zip(*(_mean_values(f.ev, f.equity, f.deals, chips) for f in figures), strict=True)
@@ -337,7 +338,7 @@ def player_range(node: SolutionNode, player: int | str | None = None) -> Range:
 
 
 def range_text(node: SolutionNode, player: int | str | None = None, digits: int = WEIGHT_DIGITS) -> str:
-    """Return a player's range as text, weights rounded to `digits`. Blocked hands are written along with their class."""
+    """Return a player's range as text, weights rounded to `digits`. Classes are written with their blocked hands."""
     return player_range(node, player).text(node.board, digits)
 
 
@@ -347,9 +348,9 @@ def range_text(node: SolutionNode, player: int | str | None = None, digits: int 
 def hands_table(node: SolutionNode, by: str | None = None, player: int | str | None = None) -> ReportTable:
     """Return a table of frequencies, EV, equity, EQR and combos.
 
-    Rows are `combos`, the 169 `classes`, `made` hands, `draws`, `groups` (both of these, the default on a board), or `equity`
-    in steps of 10 %. Draws may overlap. Rows without weight are omitted, except `combos`: there every unblocked hand of the
-    root range has a row, with the EV of each action.
+    Rows are `combos`, the 169 `classes`, `made` hands, `draws`, `groups` (both of these, the default on a board), or
+    `equity` in steps of 10 %. Draws may overlap. Rows without weight are omitted, except `combos`: there every
+    unblocked hand of the root range has a row, with the EV of each action.
     """
     if by is None:
         by = "groups" if node.board else "classes"
@@ -368,7 +369,10 @@ def hands_table(node: SolutionNode, by: str | None = None, player: int | str | N
 
 
 def hand_groups(by: str, board: Sequence[int], deck: Deck = FULL_DECK) -> tuple[str, list[tuple[str, Array]]]:
-    """Return what a table lists (classes, made hands, draws, or groups), and the hands of each. bool [1326]"""
+    """Return the title of a table's first column, and the name and hands of each of its rows. bool [1326] each
+
+    `by` is `classes`, `made`, `draws` or `groups`, which are both made hands and draws.
+    """
     if by == "classes":
         return "class", [(name, np.equal(CLASS_OF_HAND, cell)) for cell, name in enumerate(CLASS_NAMES)]
     made, draws = classify_all(board, deck)
@@ -378,7 +382,7 @@ def hand_groups(by: str, board: Sequence[int], deck: Deck = FULL_DECK) -> tuple[
 
 
 def describe_hands(hands: Array, board: Sequence[int], deck: Deck = FULL_DECK) -> tuple[list[str], list[str]]:
-    """Return the made hands and the draws of hands, by their indices."""
+    """Return the name of the made hand and the names of the draws of each hand; `hands` are indices. int [n]"""
     made, draws = (part[hands] for part in classify_all(board, deck))
     drawing = [", ".join(name for name, has in zip(DRAWS, row, strict=True) if has) for row in draws]
     return [MADE_HANDS[kind] for kind in made], drawing
@@ -403,7 +407,7 @@ def _group_table(
 
 
 def _group_means(members: Array, hand_values: HandFigures, values: Array) -> Array:
-    """Return the mean over the hands of each group. float64 [groups]"""
+    """Return the mean of values over the hands of each group, weighted by deals; NaN if empty. float64 [groups]"""
     weight = np.where(hand_values.in_range & ~np.isnan(values), hand_values.deals, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         means: Array = members @ (np.nan_to_num(values) * weight) / (members @ weight)
@@ -460,8 +464,8 @@ def class_grid(
 ) -> HandGrid:
     """Return a 13 × 13 grid with heights by range weight and, with action probabilities, the frequencies of actions.
 
-    Arrays have one entry for each hand: its class, its reach, its weight in means, and its probability of each action.
-    Combos are scaled so that the totals of the legend count deals, as all means do.
+    Arrays have one entry for each hand: `cells` is its class (0 to 168), `reach` its range weight, `deals` its weight
+    in means, and `probabilities` that of each action. Combos are scaled so that the legend's totals count deals.
     """
 
     def by_class(values: Array) -> Array:

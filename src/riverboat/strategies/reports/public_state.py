@@ -1,7 +1,7 @@
 """Public states in reports: ranges and action probabilities of unblocked hands.
 
-The weight of a hand is the probability that its player takes the actions of the line with it. Means over hands are weighted
-by deals: the weight times the weight of the opponent's compatible hands.
+The weight of a hand is the probability that its player takes the actions of the line with it. Means over hands are
+weighted by deals: the weight times the weight of the opponent's compatible hands.
 """
 
 from __future__ import annotations
@@ -92,7 +92,10 @@ class PublicStateNode:
 
 
 def policy_node(player: PublicPolicy, rules: PokerRules, line: str = "", board: Cards = ()) -> PublicStateNode:
-    """Return the strategy of a player in self-play, after translation and post-processing, at a line with any bet sizes."""
+    """Return a policy's decision at a line of the real game, with any bet sizes; both ranges follow the same policy.
+
+    Actions that no hand plays are omitted; if more than MAX_MOVES remain, all raises are merged into one.
+    """
     state = BettingState.from_line(rules, line).deal_due_streets()
     cards = parse_game_board(rules, state.street, board)
     public_states = PublicStates.from_betting([state], [cards])

@@ -20,7 +20,7 @@ def find_nearest_entry(
 ):
     """Find the entry nearest to a query by the triangle inequality; distances are multiplied by the number of steps.
 
-    Most entries are excluded by the bound of their cell, most others by the bound over tenths.
+    Most entries are excluded by the bound of their cell, most others by the lower bound from the coarse distributions.
     """
     for cell in cell_order:
         if center_distance[cell] - max_radius[cell] >= best[1]:

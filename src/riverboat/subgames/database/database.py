@@ -57,7 +57,7 @@ class EndgameKey:
     stack_level: int
     cdf: Array  # float32 [2, NUM_CDF_STEPS]: cumulative equity distribution of each player's range
     equity: Array  # float64 [2, 1326]: NaN without a compatible hand
-    weight: Array  # float64 [2, 1326]: joint weight of each hand, with card removal
+    weight: Array  # float64 [2, 1326]: weight of each hand times that of the other player's compatible hands
 
     @staticmethod
     def from_river(
@@ -104,7 +104,7 @@ def nearest_stack_level(stack_to_pot: float) -> int:
 
 
 def key_distance(one: Array, other: Array) -> float:
-    """Return the larger of the players' earth mover's distances between two keys. float32 [2, NUM_CDF_STEPS] each"""
+    """Return the larger of both players' earth mover's distances between two keys. float32 [2, NUM_CDF_STEPS] each"""
     return float(np.abs(one.astype(np.float64) - other).sum(axis=1).max() / NUM_CDF_STEPS)
 
 
@@ -136,7 +136,7 @@ def stack_level_betting(stack_level: int) -> BettingTree:
 
 @cache
 def decision_columns(stack_level: int) -> dict[int, slice]:
-    """Return the columns of each decision's actions among all actions of a stack level."""
+    """Return, by decision node of a stack level's betting, the slice of its actions in `EndgameEntry.play`."""
     betting = stack_level_betting(stack_level)
     widths = {node: len(betting.actions(node)) for node in np.flatnonzero(betting.actor >= 0).tolist()}
     ends = accumulate(widths.values())
@@ -144,11 +144,11 @@ def decision_columns(stack_level: int) -> dict[int, slice]:
 
 
 class EndgameEntry(NamedTuple):
-    """Stored form of one endgame."""
+    """Stored form of one solved endgame: equity distributions, and values and strategies by equity."""
 
     cdf: Array  # float32 [2, NUM_CDF_STEPS]
     value: Array  # float32 [2, NUM_EQUITY_STEPS]: value of hands of each equity, in pots
-    play: Array  # uint8 [actions of the level, NUM_EQUITY_STEPS]
+    play: Array  # uint8 [actions of the level, NUM_EQUITY_STEPS]: probabilities times PROBABILITY_SCALE
 
 
 def make_entry(key: EndgameKey, solution: Solution) -> EndgameEntry:
@@ -176,12 +176,12 @@ def make_entry(key: EndgameKey, solution: Solution) -> EndgameEntry:
 
 
 def num_columns(stack_level: int) -> int:
-    """Return the number of actions over all decisions of a stack level."""
+    """Return the number of actions over all decisions of a stack level: the length of `EndgameEntry.play`."""
     return sum(columns.stop - columns.start for columns in decision_columns(stack_level).values())
 
 
 def _equity_steps(equity: Array, count: int = NUM_EQUITY_STEPS) -> Array:
-    """Return the step of each equity; -1 for NaN. int64 [..., hands]"""
+    """Return the index of each equity among `count` equal steps from 0 to 1; -1 for NaN. int64 [..., hands]"""
     return np.where(np.isnan(equity), -1, np.minimum(np.nan_to_num(equity) * count, count - 1).astype(np.int64))
 
 
@@ -201,7 +201,7 @@ def _means_by_step(step: Array, weight: Array, numbers: Array) -> Array:
 
 
 class NearestEndgame(NamedTuple):
-    """The entry nearest to a key."""
+    """The entry nearest to a key: its stack level, its number among the level's entries, and its distance."""
 
     stack_level: int
     number: int
@@ -215,10 +215,10 @@ class EndgameIndex(NamedTuple):
     """
 
     centres: Array  # float32 [cells, 2, NUM_CDF_STEPS]
-    reach: Array  # float32 [cells]: the largest radius; negative for empty cells
+    reach: Array  # float32 [cells]: the largest radius in a cell; negative for empty cells
     first: Array  # int64 [cells + 1]: first entry of each cell
     order: Array  # int64 [n]: original indices of the entries
-    radius: Array  # float32 [n]
+    radius: Array  # float32 [n]: distance of an entry to the centre of its cell
     coarse: Array  # float32 [n, 2, 10]: sums over tenths of the steps: their L1 distances are lower bounds
     cdf: Array  # float32 [n, 2, NUM_CDF_STEPS]
 
@@ -309,10 +309,9 @@ class EndgameDatabase:
         return NearestEndgame(level, *self.entries_by_level[level].nearest(key.cdf))
 
     def hand_values(self, match: NearestEndgame, key: EndgameKey) -> Array:
-        """Return the values of hands by the entry, in pots; NaN for hands without equity. float64 [2, 1326]
+        """Return the values that an entry gives to the hands of a key, in pots; NaN without equity. float64 [2, 1326]
 
-        The entry was solved for other ranges: the values of both players are shifted alike, so that they sum to the
-        pot.
+        The entry was solved for other ranges: both players' values are shifted alike, so that they sum to the pot.
         """
         step, entry_values = _equity_steps(key.equity), self.entries_by_level[match.stack_level].value[match.number]
         values = np.stack([np.where(step[seat] >= 0, entry_values[seat][step[seat]], np.nan) for seat in (0, 1)])
@@ -321,7 +320,7 @@ class EndgameDatabase:
         return shifted
 
     def strategy(self, match: NearestEndgame, node: int, equity: Array) -> Array:
-        """Return an entry's strategy at a decision, for hands of given equities. float64 [actions, hands]"""
+        """Return an entry's strategy at a decision node, for hands of given equities. float64 [actions, hands]"""
         columns = decision_columns(match.stack_level)[node]
         play = self.entries_by_level[match.stack_level].play[match.number]
         shares = play[columns][:, np.maximum(_equity_steps(equity), 0)].astype(float)
@@ -340,22 +339,22 @@ DEALS_PER_DRAW = 2048
 
 
 class ReachedStreet(NamedTuple):
-    """A street that a blueprint reached in self-play."""
+    """Start of a street that a blueprint reached in self-play: board, pot, stack and ranges."""
 
     board: tuple[int, ...]
     pot: float
     stack: float
     ranges: tuple[Array, Array]  # float64 [1326] each
-    node: int  # of the blueprint's tree
+    node: int  # node of the blueprint's tree
 
 
 class DatabaseProgress(NamedTuple):
-    """Progress of a build."""
+    """Progress of `build_database`, counted in endgames."""
 
     done: int
     target: int
     seconds: float  # since the start of this run
-    newly_solved: int  # by this run
+    newly_solved: int  # endgames solved by this run
 
 
 def _check_rules(rules: PokerRules) -> None:
@@ -364,7 +363,7 @@ def _check_rules(rules: PokerRules) -> None:
 
 
 def sample_reached_streets(strategy: Blueprint, seed: int | list[int], street: int = RIVER) -> Iterator[ReachedStreet]:
-    """Yield rivers (or another street) that a blueprint reaches in self-play with chips behind, by their probability."""
+    """Yield starts of a street, sampled without end from self-play of a blueprint, where chips are left to bet."""
     rules, tree, rng = strategy.rules, strategy.tree, np.random.default_rng(seed)
     _check_rules(rules)
     while True:
@@ -389,7 +388,7 @@ def sample_reached_streets(strategy: Blueprint, seed: int | list[int], street: i
 def solve_rivers(
     rivers: list[ReachedStreet], strategy: Blueprint, threads: int = 1, device: str = CPU
 ) -> list[tuple[int, EndgameEntry]]:
-    """Solve rivers, each at its stack level, and convert them to entries."""
+    """Solve rivers with the stacks of their stack levels; return pairs of stack level and entry."""
     deck = strategy.rules.deck
     spots = [endgame_spot(nearest_stack_level(r.stack / r.pot), r.board, r.ranges, deck) for r in rivers]
     solutions = solve_many(
@@ -415,9 +414,10 @@ def build_database(
     on_progress: Callable[[DatabaseProgress], None] | None = None,
     part_size: int = PART_SIZE,
 ) -> EndgameDatabase:
-    """Fill a folder with `count` endgames, solved on threads or on a GPU (`device`).
+    """Fill a folder with `count` endgames that the blueprint reaches, solved on threads or on a GPU (`device`).
 
-    With `resume`, endgames that are in the folder already count; they must have the same blueprint and seed.
+    With `resume`, endgames that are in the folder already count; they must have the same blueprint and seed. Each part
+    of `part_size` endgames is written when it is solved. `name` is the agent's name in the metadata.
     """
     check_threads(threads)
     resolve_device(device)
@@ -463,7 +463,7 @@ def _part_folders(folder: Path) -> list[Path]:
 
 
 def load_database(folder: str | Path) -> EndgameDatabase:
-    """Load the database in a folder, and check every part."""
+    """Load the database in a folder, and check the arrays of every part."""
     source = Path(folder)
     parts = _part_folders(source)
     if not parts:

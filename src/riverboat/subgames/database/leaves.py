@@ -34,7 +34,7 @@ from riverboat.subgames.depth_limited.solver import (
 
 @dataclass(frozen=True, eq=False)
 class RiverSampler:
-    """Sampler of river cards at the leaves of a turn subgame."""
+    """Sampler of river cards at the leaves of a turn subgame, with cached strengths of all hands on each river."""
 
     leaf_states: Sequence[BettingState]  # betting states at the leaves
     board: tuple[int, ...]
@@ -68,14 +68,14 @@ class RiverSampler:
         return np.random.default_rng(self.seed)
 
     def hand_ranks(self, card: int) -> Array:
-        """Return the strengths of hands on a river. int64 [hands]"""
+        """Return the showdown strengths of all hands after a river card. int64 [hands]"""
         rank = np.zeros(NUM_HANDS, np.int64)
         rank[FULL_DECK.hand_indices(self.deck.hands)] = hand_strengths((*self.board, card), self.deck)
         return rank[self.hands]
 
     @cached_property
     def beaten_shares(self) -> dict[int, Array]:
-        """Share of unblocked hands that each hand beats, relative to the best hand, by river card. float64 [hands]"""
+        """Share of unblocked hands that each hand beats, scaled to 1 for the best, by river card. float64 [hands]"""
         out = {}
         for card, live in self.live_hands.items():
             rank = self.hand_ranks(card)
@@ -106,7 +106,7 @@ class _RiverLeafValues(SingleLeafValues):
         self.sampler = turn
 
     def values(self, reach: Array, side: int) -> Array:
-        """Return counterfactual values of a side."""
+        """Return values of a side (0: the searching seat) at the leaves by sampled rivers. float64 [leaves, hands]"""
         sampler, seat, num_cards = self.sampler, self.sampler.seat ^ side, len(self.sampler.river_cards)
         count = min(sampler.cards_per_sample, num_cards)
         seats = reach if sampler.seat == 0 else reach[::-1]
@@ -124,7 +124,10 @@ class _RiverLeafValues(SingleLeafValues):
 
     @abstractmethod
     def _river_values(self, leaf: int, card: int, seat: int, ranges: Array) -> Array | None:
-        """Return a seat's counterfactual values of a river with betting, for both ranges; None: those of a showdown."""
+        """Return a seat's counterfactual values of a leaf after a river card, or None: use a showdown. float64 [hands]
+
+        `ranges` are the reach of both seats' hands at the leaf. float64 [2, hands]
+        """
 
 
 class DatabaseLeafValues(_RiverLeafValues):
@@ -154,9 +157,9 @@ class SampledRiverLeafValues(_RiverLeafValues):
     """Leaf values from river solvers that are updated whenever a river is sampled."""
 
     def __init__(self, turn: RiverSampler, menu: ActionMenu, buckets: int | None = None) -> None:
-        """Set the number of strength buckets per leaf, shared by all cards.
+        """Set the bet sizes of the rivers, and the number of strength buckets of each leaf's solver.
 
-        None gives each card and hand a row of its own.
+        With buckets, all river cards of a leaf share a solver; None gives each card a solver with a row for each hand.
         """
         if buckets is not None and buckets < 1:
             raise InputError(f"{buckets} buckets: must be at least 1")
@@ -166,7 +169,7 @@ class SampledRiverLeafValues(_RiverLeafValues):
 
     @property
     def table_size(self) -> int:
-        """Total size of the tables of all rivers: regrets and averages."""
+        """Number of stored regrets and averages in the solvers of all rivers."""
         return sum(river.table_size for river in self.river_solvers.values())
 
     def _river_values(self, leaf: int, card: int, seat: int, ranges: Array) -> Array:

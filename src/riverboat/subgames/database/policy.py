@@ -42,7 +42,7 @@ CACHE_SIZE = 4096  # rivers whose nearest endgame is cached
 
 
 class RiverStrategy(NamedTuple):
-    """Strategies of all hands at a public state."""
+    """Strategies of all hands at a public state on the river, as actions of the real table."""
 
     moves: tuple[int, ...]  # actions of the real table
     strategy: Array  # float64 [1326, actions]
@@ -50,7 +50,7 @@ class RiverStrategy(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DatabaseRiver:
-    """A river, with its nearest endgame in the database."""
+    """A river of a hand in play, with the nearest endgame in the database, whose strategy is played."""
 
     database: EndgameDatabase
     key: EndgameKey
@@ -58,7 +58,7 @@ class DatabaseRiver:
     root: BettingState  # first state of the river
 
     def strategy_after(self, moves: Sequence[int]) -> RiverStrategy | None:
-        """Return the strategy after some real actions of the river; None if the database's betting is already over."""
+        """Return the strategy after some real actions on the river; None if the endgame's betting is over by then."""
         betting, node, state = self.betting, 0, self.root
         for action in moves:
             next_node = self._translate_move(node, state, action)
@@ -81,7 +81,7 @@ class DatabaseRiver:
         return stack_level_betting(self.match.stack_level)
 
     def _translate_move(self, node: int, state: BettingState, move: int) -> int | None:
-        """Return the child that a real action is translated to; None if there is none."""
+        """Return the endgame's child node that a real action is translated to; None if there is none."""
         betting = self.betting
         if betting.actor[node] != state.turn:
             return None
@@ -96,12 +96,12 @@ class DatabaseRiver:
         return children[raises[next(iter(translation_probabilities(TRANSLATION, sizes, size)))]]
 
     def _relative_size(self, node: int, total: int) -> float:
-        """Return the size of a raise to a total as a fraction of the pot after a call."""
+        """Return the size of a raise to a total in the endgame's chips, as a fraction of the pot after a call."""
         high = float(self.betting.spent[node].max())
         return (total - high) / (ENDGAME_POT + 2 * high)
 
     def _real_move(self, node: int, move: int, state: BettingState) -> int:
-        """Return the action of the real table for an action of the endgame."""
+        """Return the legal real action for an action of the endgame: the same fraction of the pot, or all-in."""
         if move <= CALL:
             return move if state.to_call else CALL
         least, most = state.raise_range() or (0, -1)
@@ -132,7 +132,7 @@ class DatabasePolicy:
         return self.search.hand_indices
 
     def positions(self, public_states: PublicStates, seats: Sequence[int] | Array) -> list[RiverStrategy]:
-        """Return the strategies at public states."""
+        """Return the strategy at each public state; ranges are those that the searching seat (`seats`) assumes."""
         return [self._strategy_at(public_states.take(np.array([i])), int(seats[i])) for i in range(len(public_states))]
 
     def _strategy_at(self, place: PublicStates, seat: int) -> RiverStrategy:

@@ -48,12 +48,12 @@ class FixedLeafValues(SingleLeafValues):
     """Fixed value of each hand at each leaf, in chips, independent of the ranges."""
 
     def __init__(self, hands: Array, searching: Array, other: Array) -> None:
-        """Set the values of both seats, float64 [leaves, hands] each."""
+        """Set the values of the searching seat and of the other one, given the hand. float64 [leaves, hands] each"""
         self.hand_values, self.compatible_weights = (searching, other), CompatibleWeights(hands)
 
     @staticmethod
     def from_rollouts(rollouts: RolloutLeafValues, hands: Array, reach: Array) -> FixedLeafValues:
-        """Compute mean values of blueprint rollouts over given ranges. float64 [2, leaves, hands]
+        """Compute mean values of blueprint rollouts over ranges. float64 [2 (the searching seat first), leaves, hands]
 
         Every hand gets a minimum weight, and an empty range counts as uniform: otherwise a hand without compatible
         opponents would have value 0, even quads.
@@ -67,19 +67,25 @@ class FixedLeafValues(SingleLeafValues):
         return FixedLeafValues(hands, searching, other)
 
     def values(self, reach: Array, side: int) -> Array:
-        """Return counterfactual values of a side."""
+        """Return counterfactual values of a side: 0 is the searching seat, 1 the opponent. float64 [leaves, hands]"""
         return self.hand_values[side] * self.compatible_weights(reach[1 - side])
 
 
 def leaf_pair_equities(rollouts: RolloutLeafValues, leaf: int) -> Array:
-    """Return the opponent's equity with each hand against each hand, from rollouts of a leaf without further betting."""
+    """Return the opponent's equity with each hand against each hand of the searching seat. float64 [hands, hands]
+
+    It comes from the rollouts of a leaf without further betting.
+    """
     pair = rollouts.values[leaf, 0] / rollouts.pots[leaf]
     equities: Array = pair[np.ix_(rollouts.groups, rollouts.groups)].astype(np.float64)
     return equities
 
 
 def leaf_features(equity: Array, mean: Array, stacks: Array, acts_first: float) -> Array:
-    """Return features of hands at leaves: equity, range equity, stack in pots, position. [..., hands] -> [..., n]"""
+    """Return the regression's features of hands at leaves. [..., hands] -> [..., hands, n]
+
+    `equity` is that of a hand, `mean` that of its whole range, `stacks` are in pots, and `acts_first` is 1 for seat 0.
+    """
     e, m, s = np.broadcast_arrays(equity, mean, np.log1p(stacks))
     p = np.full_like(e, acts_first)
     base = [np.ones_like(e), e, e**2, e**3, e**4]
@@ -116,7 +122,7 @@ class RegressionLeafValues(SingleLeafValues):
         self.compatible_weights = CompatibleWeights(hands)
 
     def values(self, reach: Array, side: int) -> Array:
-        """Return counterfactual values of a side."""
+        """Return counterfactual values of a side: 0 is the searching seat, 1 the opponent. float64 [leaves, hands]"""
         own, other = reach[side], reach[1 - side]
         share = (self.pairs if side else 1.0 - self.pairs.T) * self.compatible_weights.compatible
         opponent_weight = self.compatible_weights(other)
@@ -139,7 +145,7 @@ REGRESSION_VERSION = 1
 
 
 def load_or_fit_regression(strategy: Blueprint, count: int = NUM_TRAINING_TURNS, seed: int = 0) -> LeafValueRegression:
-    """Return the regression for a blueprint, from the user's cache folder or fitted now.
+    """Return the regression for a blueprint, from the user's cache folder or fitted now to `count` turns.
 
     Fitting takes two minutes on one core with a full deck.
     """
@@ -148,7 +154,7 @@ def load_or_fit_regression(strategy: Blueprint, count: int = NUM_TRAINING_TURNS,
 
 
 def fit_regression(strategy: Blueprint, count: int, seed: int = 0) -> LeafValueRegression:
-    """Solve some turns and fit the values of hands."""
+    """Solve `count` turns that the blueprint reaches, with noisy ranges, and fit a regression to the hands' values."""
     rng, source = np.random.default_rng([seed, 11]), sample_reached_streets(strategy, [seed, 12], TURN_STREET)
     examples: list[tuple[Array, ...]] = []
     for turn in islice(source, count):

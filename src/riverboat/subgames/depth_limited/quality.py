@@ -36,7 +36,7 @@ TABLE_DTYPE = "float32"
 
 @dataclass(frozen=True, eq=False)
 class StreetEvaluation:
-    """A street of a blueprint on a board, with all later streets."""
+    """The game from a blueprint's line and board to the end of the hand, in which strategies are evaluated exactly."""
 
     strategy: Blueprint
     line: str
@@ -49,7 +49,7 @@ class StreetEvaluation:
 
     @staticmethod
     def from_blueprint(strategy: Blueprint, line: str, board: tuple[int, ...]) -> StreetEvaluation:
-        """Build an evaluation with the blueprint's own ranges at a line."""
+        """Build the evaluation of a line's street on a board, with the blueprint's own ranges."""
         node = node_at_line(strategy, line, board)
         game = blueprint_subgame(strategy, node.node, board, node.full_reach)
         tree, table = compile_blueprint(strategy, game, 1)
@@ -82,17 +82,17 @@ class StreetEvaluation:
         return out
 
     def blueprint_strategy(self) -> dict[int, Array]:
-        """Return the blueprint's strategy on the street."""
+        """Return the blueprint's strategy on the street. float64 [actions, hands] by node of `street`"""
         engine, actor = CpuBoardEngine.from_average(self.tree, self.table), self.tree.forest.actor
         rows = self.tree.row_of[0][:, self.hands]  # [2, hands]
         return {n: engine.average_strategy(0, f)[:, rows[actor[f]]] for n, f in self.forest_nodes.items()}
 
     def exploitability(self, table: Array) -> float:
-        """Return the exploitability of a table, in % of the pot."""
+        """Return the exploitability of a strategy table of `tree`, in % of the pot."""
         return engine_quality(CpuBoardEngine.from_average(self.tree, table)).exploitability
 
     def gain_over_blueprint(self, table: Array) -> float:
-        """Return the expected gain of a table against the blueprint: the mean over both seats, in % of the pot."""
+        """Return a table's EV against the blueprint minus the blueprint's own: mean over seats, in % of the pot."""
         gain = 0.0
         for seat in (0, 1):
             mixed = self.table.copy()
@@ -102,7 +102,7 @@ class StreetEvaluation:
         return 100 * gain / self.state.pot
 
     def _copy_decisions(self, seat: int, source: Array, target: Array) -> None:
-        """Copy the strategy of a seat from one table to another."""
+        """Copy the strategy of a seat on all streets from one table to another."""
         own_nodes = np.flatnonzero(self.tree.forest.actor == seat).tolist()
         copy_strategy(self.tree, source, self.tree, target, zip(own_nodes, own_nodes, strict=True))
 
@@ -114,21 +114,24 @@ class StreetEvaluation:
                 decision_view(self.tree, table, 0, node)[:] = street_strategy[street_node][:, hands]
 
     def with_street_strategies(self, strategies: Sequence[StreetStrategy]) -> Array:
-        """Return the table with each seat's searched street, followed by the blueprint."""
+        """Return the table in which seat k plays `strategies[k]` on this street, and the blueprint later."""
         table = self.table.copy()
         for seat, strategy in enumerate(strategies):
             self._write_strategy(table, strategy, (seat,))
         return table
 
     def with_nested_solutions(self, strategies: Sequence[StreetStrategy], iterations: int = 100) -> Array:
-        """Return the table with each seat's searched street, and later streets solved for the ranges of its own search."""
+        """Return the table in which seat k plays `strategies[k]`, and later a solution for the ranges after it.
+
+        These ranges are those of both seats if both play `strategies[k]` on this street.
+        """
         table = self.table.copy()
         for seat, strategy in enumerate(strategies):
             self._copy_decisions(seat, self.solve_rest(strategy, iterations), table)
         return table
 
     def solve_rest(self, street_strategy: StreetStrategy | None, iterations: int = 100) -> Array:
-        """Solve all later streets, given a strategy on this street; with None, solve this street too."""
+        """Solve all later streets, given both seats' strategy on this one (None: solve it too); return the table."""
         table_format = parse_table_format(TABLE_DTYPE)
         tables = allocate_tables(self.tree, table_format)
         if street_strategy is not None:

@@ -37,9 +37,9 @@ from riverboat.games.holdem.action_tree import CALL, FOLD, RAISE
 from riverboat.strategies.blueprint import Blueprint, hand_buckets
 from riverboat.subgames.depth_limited.solver import SHOWDOWN_NODE, BlueprintLeaf, CompatibleWeights
 
-# Kind of action that is played more often.
+# Continuation strategies of the opponent: the kind of action that each plays more often than the blueprint.
 CONTINUATIONS = {"blueprint": None, "fold": FOLD, "call": CALL, "raise": RAISE}
-BIAS = 5.0  # factor on its probability (Brown, Sandholm & Amos 2018)
+BIAS = 5.0  # factor on the probability of that kind (Brown, Sandholm & Amos 2018)
 MAX_GROUP_SIZE = 10  # hands per group
 MAX_PREFLOP_GROUP_SIZE = 12  # before the flop: a class of offsuit hands, which are strategically identical
 NUM_RUNOUTS = 48
@@ -99,7 +99,7 @@ def _mean_strength(board: Sequence[int], hands: Array, deck: Deck, count: int = 
 
 
 def draw_runouts(board: Sequence[int], deck: Deck, count: int | None, rng: np.random.Generator) -> Array:
-    """Sample runouts, stratified by the next card; all runouts for None. uint8 [runouts, cards]"""
+    """Sample `count` runouts, stratified by the next card; None returns all runouts. uint8 [runouts, cards]"""
     remaining, num_cards = np.setdiff1d(deck.cards, board), 5 - len(board)
     if count is None:
         return np.array(list(permutations(remaining.tolist(), num_cards)), np.uint8)
@@ -140,19 +140,19 @@ def deal_rollouts(
 
 
 class BettingTerminals(NamedTuple):
-    """Terminals of the betting after a leaf."""
+    """Terminals of the betting after a leaf, and a seat's reach of them."""
 
     showdown: Array  # bool [terminals]
     pay: Array  # float32 [terminals]: payoff of the hand: seat 0's after a fold, the winner's at a showdown
-    reach: dict[int, Array]  # float32 [buckets, terminals] by street: a seat's reach
+    reach: dict[int, Array]  # float32 [buckets, terminals] by street: factors whose product is the seat's reach
 
 
 def terminals_after(
     strategy: Blueprint, node: int, seat: int, rows: dict[int, Array], biased_kind: int | None = None
 ) -> BettingTerminals:
-    """Compute a seat's reach of all terminals after a node, for some buckets of each street.
+    """Compute a seat's reach of all terminals after a node of the blueprint's tree, for some buckets of each street.
 
-    `biased_kind` is a kind of action whose probability is multiplied by BIAS.
+    `rows` are these buckets by street. `biased_kind` is a kind of action whose probability is multiplied by BIAS.
     """
     tree = strategy.tree
     root_reach = {street: np.ones(len(buckets), np.float32) for street, buckets in rows.items()}
@@ -195,7 +195,7 @@ class RolloutLeafValues:
         rows = np.concatenate([groups * 53 + 52, *(groups * 53 + card for card in self.compatible_weights.cards.T)])
         ones = np.ones(3 * n, np.float32)
         self.group_sums = csr_array((ones, (rows, np.tile(np.arange(n), 3))), shape=(53 * num_groups, n))
-        self.within_group_values = values[:, :, groups, groups]  # of pairs of hands in the same group
+        self.within_group_values = values[:, :, groups, groups]  # values of pairs of hands in the same group
 
     @staticmethod
     def sample(
@@ -210,7 +210,10 @@ class RolloutLeafValues:
         continuations: Sequence[str] = tuple(CONTINUATIONS),
         seed: int = 0,
     ) -> RolloutLeafValues:
-        """Sample rollouts for the search of a seat; `runouts=None` takes all runouts."""
+        """Sample rollouts from the leaves of a street for the search of a seat; `runouts=None` takes all runouts.
+
+        `groups` has the group of each hand; the default is `group_hands`. Preflop values come from the user's cache.
+        """
         for continuation in continuations:
             check_name("continuation", continuation, CONTINUATIONS)
         rng, given_groups = np.random.default_rng([seed, *board]), groups
@@ -240,7 +243,7 @@ class RolloutLeafValues:
     # --- LeafValues protocol --------------------------------------------------------------------
 
     def opponent_values(self, reach: Array) -> Array:
-        """Return counterfactual values of the opponent, for each continuation."""
+        """Return counterfactual values of the opponent for each continuation. float64 [leaves, continuations, hands]"""
         own = reach[0]
         grouped = (self.group_sums @ own.T.astype(np.float32)).T.reshape(len(own), 1, self.num_groups, 53)
         out = np.empty((len(own), self.num_continuations, own.shape[1]))
@@ -251,7 +254,7 @@ class RolloutLeafValues:
         return out
 
     def searcher_values(self, reach: Array, continuation_reach: Array) -> Array:
-        """Return counterfactual values of the searching seat: the rest of the pot."""
+        """Return counterfactual values of the searching seat, the rest of the pot. float64 [leaves, hands]"""
         num_leaves, _, n = continuation_reach.shape
         opponent_share = np.empty((num_leaves, n))
         free = self.is_continuation_free
@@ -282,10 +285,10 @@ def rollout_values(
     seat: int,
     continuations: Sequence[int | None],
 ) -> Array:
-    """Compute values to the opponent after each node for pairs of groups. float32 [nodes, continuations, groups, groups]
+    """Compute the opponent's values after nodes, for pairs of groups. float32 [nodes, continuations, groups, groups]
 
-    Values are in pots of the node. `streets` are the later streets. A pair without a compatible runout gets the mean of
-    all others.
+    Values are in pots of the node, and the opponent's group comes first. `streets` are the later streets, and
+    `continuations` kinds of actions to bias. A pair without a compatible runout gets the mean of all others.
     """
     tree, other = strategy.tree, 1 - seat
     unique = {street: np.unique(deals.buckets[..., street], return_inverse=True) for street in streets}

@@ -81,7 +81,7 @@ def build_street_tree(root: BettingState, menu: ActionMenu) -> StreetTree:
 
 
 def has_later_betting(state: BettingState) -> bool:
-    """Return whether betting follows after a leaf."""
+    """Return whether players bet on the next street after a leaf; False after an all-in and on the last street."""
     return state.actor == CHANCE and state.next_street().actor >= 0
 
 
@@ -121,11 +121,11 @@ class SingleLeafValues(ABC):
         """
 
     def opponent_values(self, reach: Array) -> Array:
-        """Return counterfactual values of the opponent."""
+        """Return the opponent's counterfactual values. float64 [2, leaves, hands] -> [leaves, 1, hands]"""
         return self.values(reach, 1)[:, None]
 
     def searcher_values(self, reach: Array, continuation_reach: Array) -> Array:
-        """Return counterfactual values of the searching seat."""
+        """Return the searching seat's counterfactual values against the only continuation. float64 [leaves, hands]"""
         return self.values(np.stack([reach[0], continuation_reach[:, 0]]), 0)
 
 
@@ -135,7 +135,7 @@ def unblocked_hands(deck: Deck, board: Sequence[int]) -> Array:
 
 
 class CompatibleWeights:
-    """Sums of weights over the hands that share no card with each hand."""
+    """Callable that sums, for each hand of a list, the weights of the hands that share no card with it."""
 
     def __init__(self, hands: Array) -> None:
         self.cards = HAND_CARDS[hands].astype(np.int64)
@@ -156,7 +156,10 @@ class CompatibleWeights:
 
 
 class DepthLimitedSolver:
-    """CFR on one street with the schedule of multi-street subgames, for the strategy of one seat."""
+    """CFR on one street with leaf values, for the strategy of the searching `seat`.
+
+    The schedule is that of subgames on several streets; the opponent also chooses a continuation at each leaf.
+    """
 
     def __init__(
         self,
@@ -202,7 +205,7 @@ class DepthLimitedSolver:
                 self._update_player(player)
 
     def update_player(self, player: int, ranges: Array) -> Array:
-        """Run one player's half of an iteration with given ranges, and return its root values. float64 [hands]"""
+        """Run one player's half of an iteration with given ranges; return its counterfactual values. float64 [hands]"""
         self.ranges = (ranges[0], ranges[1])
         self.iterations += player == 0
         self.schedule_step = SEVERAL_STREETS_SCHEDULE.step(max(self.iterations, 1))
@@ -252,7 +255,7 @@ class DepthLimitedSolver:
         return reach
 
     def exploitability(self) -> float:
-        """Return the exploitability of the averages in this game: half of both best-response gains, in chips per deal."""
+        """Return the exploitability of the averages in this game, half of both best-response gains. Chips per deal."""
         strategy, continuations = self.average_strategies()
         if self.gadget is not None:
             self._set_opponent_range(self.gadget.entering_range(self.gadget.average_strategy()))
@@ -276,7 +279,11 @@ class DepthLimitedSolver:
         update: bool = False,
         respond: bool = False,
     ) -> Array:
-        """Return a player's counterfactual values at the root, and update its tables if asked. float64 [hands]"""
+        """Return a player's counterfactual values at the root, and `update` its regrets and averages. float64 [hands]
+
+        `strategy` has the decisions of both players, `continuations` the opponent's choices at the leaves. With
+        `respond`, the player best-responds instead, and nothing is updated.
+        """
         tree, other = self.tree, 1 - player
         reach = self.reach(strategy)
         leaf_reach = np.stack([reach[leaf] for leaf in self.leaf_nodes], axis=1)  # [2, leaves, hands]
@@ -333,9 +340,9 @@ class DepthLimitedSolver:
 
 
 def _stake_ratios(tree: StreetTree, node: int) -> Array:
-    """Return the smallest stake of a decision's actions over each stake: the pot if all bets are called.
+    """Return, for each action of a decision, the smallest stake of its actions divided by the action's own stake.
 
-    float64 [actions, 1]
+    The stake is the pot if all bets are called; powers of the ratios weight regrets. float64 [actions, 1]
     """
     states = [tree.states[child] for child in tree.children[node]]
     pots = np.array([2.0 * (min(s.spent) if s.folded is not None else max(s.spent)) for s in states])
@@ -344,7 +351,7 @@ def _stake_ratios(tree: StreetTree, node: int) -> Array:
 
 
 def discount_regrets(regret: Array, schedule_step: ScheduleStep) -> Array:
-    """Discount regrets by the schedule."""
+    """Multiply positive and negative regrets by the discounts of a schedule's iteration."""
     return regret * np.where(regret > 0, schedule_step.positive, schedule_step.negative)
 
 
@@ -355,7 +362,7 @@ def normalize(weights: Array, axis: int) -> Array:
 
 
 class ShowdownLeafValues(SingleLeafValues):
-    """Leaf values of the last street: showdowns."""
+    """Leaf values of the last street: showdowns of all pairs of compatible hands."""
 
     def __init__(self, hands: Array, rank: Array, pots: Array) -> None:
         """Set the strength of each hand (`rank`) and the pot at each leaf."""
@@ -365,20 +372,17 @@ class ShowdownLeafValues(SingleLeafValues):
 
     @staticmethod
     def with_pots(other: ShowdownLeafValues, pots: Array) -> ShowdownLeafValues:
-        """Return the same board with other pots."""
+        """Return leaf values of the same board and hands with other pots at the leaves; showdowns are shared."""
         leaves = copy(other)
         leaves.pots = pots
         return leaves
 
     def values(self, reach: Array, side: int) -> Array:
-        """Return counterfactual values of a side."""
+        """Return counterfactual values of a side: 0 is the searching seat, 1 the opponent. float64 [leaves, hands]"""
         return self.winnings(reach[1 - side])
 
     def winnings(self, other: Array) -> Array:
-        """Return counterfactual showdown values against weights of the other seat.
-
-        float64 [leaves, hands] -> [leaves, hands]
-        """
+        """Return counterfactual showdown values, given the other seat's reach. float64 [leaves, hands] each"""
         return self.pots[:, None] * (other.astype(np.float32) @ self.win_matrix.T)
 
 
@@ -397,26 +401,29 @@ class StreetResolveGadget:
         self.regret, self.strategy_sums = np.zeros((2, len(opponent_weight))), np.zeros((2, len(opponent_weight)))
 
     def strategy(self) -> Array:
-        """Return the current probabilities of entering and stopping."""
+        """Return the current probabilities of entering and stopping with each hand. float64 [2, hands]"""
         return normalize(np.maximum(self.regret, 0.0), 0)
 
     def average_strategy(self) -> Array:
-        """Return the average probabilities of entering and stopping."""
+        """Return the average probabilities of entering and stopping with each hand. float64 [2, hands]"""
         return normalize(self.strategy_sums, 0)
 
     def entering_range(self, shares: Array) -> Array:
-        """Return the probabilities of entering; all hands have equal root weights."""
+        """Return the opponent's range in the subgame, given `shares`, its gadget strategy; root weights are equal."""
         entering: Array = shares[0] * self.live
         return entering
 
     def update_regrets(self, enter_values: Array, schedule_step: ScheduleStep) -> None:
-        """Update regrets from the counterfactual values of entering."""
+        """Update regrets and averages from the counterfactual values of entering with each hand."""
         values, strategy = np.stack([enter_values, self.stop_values]), self.strategy()
         self.regret = discount_regrets(self.regret, schedule_step) + values - (strategy * values).sum(axis=0)
         self.strategy_sums = schedule_step.decay * self.strategy_sums + strategy
 
     def best_response_gain(self, best: Array, enter_values: Array) -> float:
-        """Return the gain of the better action, summed over hands."""
+        """Return the opponent's gain by the better choice with each hand over its average choice, summed over hands.
+
+        `best` and `enter_values` are counterfactual values of entering, by a best response and by the average strategy.
+        """
         current = (self.average_strategy() * np.stack([enter_values, self.stop_values])).sum(axis=0)
         return float(((np.maximum(best, self.stop_values) - current) * self.live).sum())
 
@@ -432,28 +439,34 @@ class StreetMaxmarginGadget:
         self.regret, self.strategy_sums = np.zeros(len(opponent_weight)), np.zeros(len(opponent_weight))
 
     def strategy(self) -> Array:
-        """Return the current probability of each hand."""
+        """Return the current probability of choosing each hand. float64 [hands]"""
         return self._normalize_live(np.maximum(self.regret, 0.0))
 
     def average_strategy(self) -> Array:
-        """Return the average probability of each hand."""
+        """Return the average probability of choosing each hand. float64 [hands]"""
         return self._normalize_live(self.strategy_sums)
 
     def _normalize_live(self, weights: Array) -> Array:
         return normalize(np.where(self.live, weights if weights.any() else 1.0, 0.0), 0)
 
     def entering_range(self, shares: Array) -> Array:
-        """Return the probabilities divided by the compatible weight, so that counterfactual values become means."""
+        """Return the opponent's range in the subgame, given `shares`, its probabilities of choosing each hand.
+
+        Division by each hand's compatible weight makes counterfactual values means over the searching seat's hands.
+        """
         return shares / self.opponent_weight
 
     def update_regrets(self, enter_values: Array, schedule_step: ScheduleStep) -> None:
-        """Update regrets from the counterfactual values of entering."""
+        """Update regrets and averages from the counterfactual values of entering with each hand."""
         gains, strategy = enter_values / self.opponent_weight - self.shifts, self.strategy()
         self.regret = discount_regrets(self.regret, schedule_step) + (gains - strategy @ gains) * self.live
         self.strategy_sums = schedule_step.decay * self.strategy_sums + strategy
 
     def best_response_gain(self, best: Array, enter_values: Array) -> float:
-        """Return the gain of choosing the best hand."""
+        """Return the opponent's gain by choosing the best hand over its average choice.
+
+        `best` and `enter_values` are counterfactual values of entering, by a best response and by the average strategy.
+        """
         largest = (best / self.opponent_weight - self.shifts)[self.live].max()
         return float(largest - self.average_strategy() @ (enter_values / self.opponent_weight - self.shifts))
 
@@ -477,7 +490,7 @@ class DepthLimitedStreet(NamedTuple):
     board: tuple[int, ...]
     hands: Array  # indices of unblocked hands
     ranges: tuple[Array, Array]  # float64 [hands]: reach of each seat
-    blueprint_strategy: Callable[[], StreetStrategy]  # on the street itself
+    blueprint_strategy: Callable[[], StreetStrategy]  # returns the blueprint's strategy on the street itself
 
 
 def make_gadget_solver(
@@ -485,8 +498,8 @@ def make_gadget_solver(
 ) -> tuple[DepthLimitedSolver, Callable[[], Array]]:
     """Build a solver with the gadget of a method, and a function that returns the margins of the opponent's hands.
 
-    With a gadget, the opponent's hands have equal root weights. A margin is the decrease of a hand's value, in chips; NaN
-    without compatible hands. [hands]
+    With a gadget, the opponent's hands have equal root weights. A margin is the decrease of a hand's value, in chips;
+    NaN without compatible hands. [hands]
     """
     tree, hands = street.tree, street.hands
     if method == "unsafe":

@@ -49,8 +49,8 @@ RUNOUTS_BY_CARDS = {0: 16 * NUM_RUNOUTS, 3: NUM_RUNOUTS}
 class SearchContext(NamedTuple):
     """Functions and strategies that a search provides to its depth-limited subgames."""
 
-    reader: BlueprintPolicy  # with a deterministic translation
-    base: Blueprint  # strategy after the street
+    reader: BlueprintPolicy  # maps real lines to the blueprint's tree by a deterministic translation
+    base: Blueprint  # strategy on the streets after the subgame
     # adds values against the blueprint to a root on a later street
     with_blueprint_values: Callable[[SubgameRoot, int], SubgameRoot]
 
@@ -104,9 +104,9 @@ class DepthLimitedSubgame:
         return [BlueprintLeaf(node, float(state.pot)) for node, state in zip(leaf_nodes, states, strict=True)]
 
     def blueprint_strategy(self) -> dict[int, Array]:
-        """Return the blueprint's strategy; off-tree sizes go to the nearest size of the tree.
+        """Return the blueprint's strategy on the street. float64 [actions, n] by node
 
-        float64 [actions, n] by node
+        The probability of a size that the street's tree lacks is added to that of the nearest size.
         """
         tree = self.tree
         nodes = [node for node, moves in enumerate(tree.moves) if moves]
@@ -153,7 +153,7 @@ class DepthLimitedSubgame:
 
 
 def _nearest_move(moves: tuple[int, ...], move: int) -> int:
-    """Return the index of an action; for a missing raise, of the nearest raise."""
+    """Return the index of an action in `moves`; for a missing raise, of the nearest one; otherwise of the call."""
     if move in moves:
         return moves.index(move)
     raises = [m for m in moves if m > CALL] if move > CALL else []
@@ -162,7 +162,7 @@ def _nearest_move(moves: tuple[int, ...], move: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class DepthLimitedSolution:
-    """Strategies of a solved street, for the hands of `DepthLimitedSubgame.hands`."""
+    """Solution of a depth-limited subgame: strategies of the street, for the hands of `DepthLimitedSubgame.hands`."""
 
     strategies: dict[int, Array]  # float64 [actions, n] by node
     iterations: int
@@ -206,7 +206,7 @@ class DepthLimitedPosition:
         return sum(table.nbytes for table in self.solution.strategies.values())
 
     def child(self, move: int) -> DepthLimitedPosition | None:
-        """Return the position after an action; None if the tree does not have it."""
+        """Return the position after a real action; None if the street's tree does not have it."""
         child = self.subgame.tree.child(self.node, move)
         return None if child is None else replace(self, node=child)
 
@@ -228,7 +228,7 @@ class DepthLimitedPosition:
 
     @cached_property
     def _reach(self) -> Array:
-        """Reach of both seats' hands. float64 [2, n]"""
+        """Reach of both seats' hands at this node under the solution. float64 [2, n]"""
         tree, reach = self.subgame.tree, np.stack(self.subgame.ranges)
         parent = {child: n for n, children in enumerate(tree.children) for child in children}
         node = self.node
@@ -248,7 +248,7 @@ class DepthLimitedPosition:
         return subgame.context.with_blueprint_values(root, subgame.seat) if self.cards else root
 
     def figures(self) -> dict[str, Any]:
-        """Return the figures of the solution, as in `search.report`."""
+        """Return figures of the solution for reports: method, guarantee, tree size, iterations and exploitability."""
         subgame = self.subgame
         return {
             "method": f"depth-limited, {subgame.method}",

@@ -22,7 +22,7 @@ from riverboat.subgames.search.subgames import SubgamePosition
 
 @dataclass(frozen=True, eq=False)
 class SubgameReport:
-    """Report of a position in a solved subgame."""
+    """Report of a position in a solved subgame: figures, ranges, strategies and margins of all hands."""
 
     position: SubgamePosition | DepthLimitedPosition
     real_moves: tuple[int, ...] | None = None  # actions at the real table; None: those of the subgame
@@ -46,7 +46,7 @@ class SubgameReport:
 
     @property
     def ranges(self) -> tuple[Range, Range]:
-        """Ranges of both seats, scaled to a maximum of one; the opponent's is that of the solution."""
+        """Ranges of both seats here, scaled to a maximum of one; the opponent plays its strategy of the solution."""
         root = self.position.subgame_root()
         first, second = (Range(weights / max(float(weights.max()), 1e-300)) for weights in root.ranges)
         return first, second
@@ -61,7 +61,7 @@ class SubgameReport:
         return class_grid(CLASS_OF_HAND[live], weights, weights, probabilities)
 
     def summary(self) -> dict[str, Any]:
-        """Return the subgame's figures with their units."""
+        """Return the subgame's figures as a dictionary: root, chips, method, solution and margins, with their units."""
         subgame, state = self.position.subgame, self.position.subgame.root.state
         figures: dict[str, Any] = {
             "begins": state.line,
@@ -79,7 +79,10 @@ class SubgameReport:
         return figures
 
     def hands(self) -> list[dict[str, Any]]:
-        """Return all hands: weights of both seats, action probabilities and margins."""
+        """Return a dictionary for each hand that has a weight or a margin, or is the player's own.
+
+        Keys: hand, oop and ip (weights), plays (probability of each action) and, with a gadget, margin (chips).
+        """
         position, (first, second) = self.position, self.ranges
         moves, margins, out = self.moves, self.margins, []
         # Hands with reach zero are listed too if they have a margin.
@@ -100,7 +103,7 @@ class SubgameReport:
         return out
 
     def summary_lines(self) -> list[tuple[str, str]]:
-        """Return the summary as pairs of label and text."""
+        """Return the summary as pairs of label and text, for printing."""
         figures = self.summary()
         exploitability = max(figures["exploitability"], 0.0)  # rounding may make it negative
         nodes = f"{figures['betting_nodes']:,} nodes of betting on {figures['boards']:,} boards"

@@ -404,7 +404,7 @@ class SubgameSearch:
         node_values = blueprint_values(self._tree_strategy, node, root.board, [*root.ranges], self.settings.threads)
 
         def to_real_pot(values: Array) -> Array:
-            """Scale values to the real pot, which differs after translated bets, and clip them to the possible payoffs."""
+            """Scale values to the real pot, which differs after translated bets; clip them to the possible payoffs."""
             stack = min(state.behind)
             return np.clip(values * state.pot / node_values.pot, -stack, state.pot + stack)
 
@@ -472,13 +472,13 @@ class SubgameSearch:
 
     @cached_property
     def _line_reader(self) -> BlueprintPolicy:
-        """Policy with a deterministic translation."""
+        """The policy, or one with a deterministic translation, so that a line has one node of the blueprint's tree."""
         policy = self.policy
         return policy if policy.has_deterministic_translation else replace(policy, translation="det-pshar")
 
     @cached_property
     def _opponent_strategy(self) -> Blueprint:
-        """Opponent model on the blueprint's tree."""
+        """Strategy that the opponent's ranges follow: the model if one is given, else the (thresholded) blueprint."""
         if self.opponent is not None:
             return self.opponent
         if not self.settings.model:
@@ -487,12 +487,15 @@ class SubgameSearch:
 
     @cached_property
     def _tree_strategy(self) -> Blueprint:
-        """Post-processed blueprint on its tree."""
+        """Post-processed blueprint on its own tree, against which the opponent's values are computed."""
         return self.policy.tree_strategy()
 
 
 def _cache_bytes() -> int:
-    """Return the size of the cache: a batch of tables whose turns do not fit would solve them again at every decision."""
+    """Return the size of the cache of solutions in bytes.
+
+    If the subgames of a batch of tables did not fit, they would be solved again at every decision.
+    """
     return max(MIN_CACHE_BYTES, int((available_memory() or 0) * CACHE_MEMORY_SHARE))
 
 

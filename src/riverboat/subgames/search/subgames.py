@@ -66,9 +66,9 @@ class SubgameRoot:
     error: Array | float = 0.0  # float64 [1326]: error of the values, if they are estimates
 
     def after_off_tree_move(self, move: int, other: int) -> SubgameRoot:
-        """Return the root after an off-tree action.
+        """Return the root after an off-tree action; `other` is the opponent of the searching seat.
 
-        Its values are those before the action, plus the chips that the opponent put in with it.
+        The opponent's values are those before the action, plus the chips that it put in with the action.
         """
         state = self.state.apply_action(move)
         added = state.spent[other] - self.state.spent[other]
@@ -80,7 +80,7 @@ class SubgameRoot:
 
 @dataclass(frozen=True, eq=False)
 class SearchSubgame:
-    """A subgame to be solved for one seat."""
+    """A subgame to be solved for one seat, as a spot with a gadget."""
 
     seat: int
     root: SubgameRoot
@@ -110,14 +110,14 @@ class SearchSubgame:
         return SearchSubgame(seat, root, replace(spot, gadget=gadget), actual_method)
 
     def root_position(self, solution: Solution, min_probability: float = 0.0) -> SubgamePosition:
-        """Return the root position. Actions of the seat with less than `min_probability` are dropped."""
+        """Return the root position of a solution. Actions of the seat with less than `min_probability` are dropped."""
         if min_probability:
             _drop_unlikely_moves(solution, self.seat, min_probability)
         return SubgamePosition(self, solution, self.root.state)
 
 
 def _drop_unlikely_moves(solution: Solution, seat: int, min_probability: float) -> None:
-    """Drop unlikely actions from a seat's strategy; the most likely action always stays."""
+    """Drop a seat's actions below `min_probability` from the solution's table; the most likely action always stays."""
     tree, table = solution.tree, solution.table
     for node in np.flatnonzero(tree.forest.actor == seat).tolist():
         street = int(np.searchsorted(tree.forest.first, node, side="right")) - 1
@@ -128,7 +128,10 @@ def _drop_unlikely_moves(solution: Solution, seat: int, min_probability: float) 
 
 
 def street_nodes(policy: BlueprintPolicy, states: Sequence[BettingState], board: Sequence[int], seat: int) -> list[int]:
-    """Return the node of a policy's tree where the street of each state begins to act; -1 if it has none."""
+    """Return the decision of the policy's tree that each state, at the start of a street, is translated to; -1 if none.
+
+    `seat` is the seat whose translation counts. `board` has the cards of the street.
+    """
     if not states:
         return []
     public_states = PublicStates.from_betting(states, [board] * len(states))
@@ -141,7 +144,7 @@ def street_nodes(policy: BlueprintPolicy, states: Sequence[BettingState], board:
 
 
 def normalize_range(reach: Array, live: Array) -> Array:
-    """Scale a range to a maximum of one; all live hands if the range is empty."""
+    """Scale a range to a maximum of one, zero for blocked hands; if it is empty, return all `live` hands."""
     largest = float(reach.max(initial=0.0))
     return np.where(live, reach / largest, 0.0) if largest > 0 else live.astype(float)
 
@@ -252,7 +255,7 @@ class SubgamePosition:
         return SubgameRoot(self.state, self.solution_node.board, ranges, values, source, gifts, error)
 
     def figures(self) -> dict[str, Any]:
-        """Return the figures of the solution, as in `search.report`."""
+        """Return figures of the solution for reports: method, guarantee, tree size, iterations and exploitability."""
         subgame, provenance = self.subgame, self.solution.provenance
         return {
             "method": subgame.method,
@@ -265,10 +268,10 @@ class SubgamePosition:
         }
 
     def gifts(self) -> Array:
-        """Return the gifts of the opponent's hands on the path: the values they gave up by not playing their best actions.
+        """Return the gifts of the opponent's hands on the path: values they gave up by not playing their best actions.
 
-        Gifts are not split: a hand's value from here on may rise by its gift, on every card that may have come, before
-        any of its decisions on the path is worth more than before. float64 [1326]
+        Gifts are not split among subgames: a hand's value from here on may rise by its gift, whichever cards were
+        dealt, and still no decision of it on the path is worth more than before. float64 [1326]
         """
         other, root_gifts, betting = 1 - self.subgame.seat, self.subgame.root.gifts, self.solution.tree.betting
         total = np.zeros(NUM_HANDS) if root_gifts is None else root_gifts.copy()
@@ -282,7 +285,7 @@ class SubgamePosition:
 
 # --- bet menus ------------------------------------------------------------------------------------
 
-# (turn, river): sizes of the first bet, the first raise, and later raises.
+# Menus from rich to poor, each (turn, river): sizes of the first bet, the first raise, and later raises.
 MENU_LADDER: tuple[tuple[Sequence[str], Sequence[str]], ...] = (
     (("33%, 75%, 150%, a", "75%, a", "a"), ("33%, 75%, 150%, a", "50%, 100%, a", "100%, a", "a")),
     (("50%, 100%, a", "100%, a", "a"), ("50%, 100%, a", "100%, a", "a")),
@@ -320,7 +323,7 @@ def parse_search_menu(text: str) -> ActionMenu:
 
 
 def estimate_work(state: BettingState, menu: ActionMenu, limit: float) -> float:
-    """Return nodes × boards × hands of a tree, counted up to `limit`."""
+    """Return the cost of solving from a state on: nodes × boards × hands of its tree, counted up to `limit`."""
     choices, rules = MenuActions(state.rules, menu), state.rules.compact
     stack, total, first = [state.compact], 0.0, state.street
     cards_left = len(state.rules.deck.cards) - state.rules.board_sizes[first]
@@ -336,7 +339,7 @@ def estimate_work(state: BettingState, menu: ActionMenu, limit: float) -> float:
 
 
 def add_raise_total(menu: ActionMenu, state: BettingState, total: int) -> ActionMenu:
-    """Return a menu in which the seat to act may raise to a total at this decision: the same menu if it has that raise."""
+    """Return a menu in which the seat to act may raise to a total at this decision: the same menu if it has it."""
     if total in menu_raise_totals(menu, state):
         return menu
     seat, street, raises = state.turn, state.street, state.raises

@@ -23,7 +23,10 @@ ORDER_WIDTH = 16  # row width of a triple: 13 orders, zero-padded to a SIMD vect
 
 @inline
 def triple_position(a, b, c):
-    """Return the index of a triple of classes, and which of six permutations sorts it."""
+    """Return the row of three classes in tables of triples, and the number of the permutation that sorts them.
+
+    Permutations are numbered as in `permutations(range(3))`: number 3 means that a, b, c have ascending places 1, 2, 0.
+    """
     if a <= b:
         if b <= c:
             return a + b * (b + 1) // 2 + c * (c + 1) * (c + 2) // 6, 0
@@ -49,7 +52,7 @@ def three_range_orders(
     workspace,  # float32 [6, ORDER_WIDTH]
     out,  # float64 [classes, 13] OUT: weight of each order, by the class of the first player
 ):
-    """Sum over all deals of three players, two of whom have ranges."""
+    """Compute the weight of each showdown order, by the first player's class, against ranges of the other two."""
     for c in range(len(out)):
         for k in range(workspace.size // 16):
             store(workspace, U(16 * k), broadcast(workspace, np.float32(0)))
@@ -76,7 +79,10 @@ def four_range_orders(
     player,  # the player whose class indexes the output
     out,  # float64 [classes, 75] INOUT: weights are added
 ):
-    """Sum over sampled deals of four players, each in all 24 permutations."""
+    """Add sampled four-way showdowns by order and class of one player, weighted by the ranges of the other three.
+
+    Each sampled deal counts once for each of the 24 ways to give its hands to the players.
+    """
     for s in range(len(classes)):
         for turn in range(len(seat_permutations)):
             w = np.float32(1)
@@ -87,15 +93,16 @@ def four_range_orders(
                 out[classes[s, seat_permutations[turn, player]], permuted_orders[turn, order[s]]] += w
 
 
-# Matrices: the first axis is the class that is summed over later, the last axis the class of the acting player.
-JJ0, JJ1, JF0, JF1, FJ0, FJ1, JJ2, JF2, FJ2 = range(9)  # line at the big blind, and the player whose values these are
+# Matrices, named by the line at which the big blind acts and the player (0 button, 1 small blind, 2 big blind) whose
+# values they have. First axis: the class that is summed over later; last axis: the class of the acting player.
+JJ0, JJ1, JF0, JF1, FJ0, FJ1, JJ2, JF2, FJ2 = range(9)  # JF1: behind J and F, values of player 1
 NUM_MATRICES = 9
-# Lines in the order of action.
+# Lines at which a player decides, as indices of strategies: first in, behind J or F, behind JJ, JF or FJ.
 OPEN, SB_J, SB_F, BB_JJ, BB_JF, BB_FJ = range(6)
 
 
 class ClassDealArrays(NamedTuple):
-    """Probabilities of classes and of their showdown orders."""
+    """Probabilities of classes dealt to two or three players, and of their showdown orders."""
 
     shares: Array  # float32 [triples, ORDER_WIDTH]: probabilities of the orders, for ascending classes
     ways: Array  # float32 [triples]: probability of the classes
@@ -104,15 +111,15 @@ class ClassDealArrays(NamedTuple):
 
 
 class StagePayoffArrays(NamedTuple):
-    """Payoffs of showdown orders."""
+    """Payoff changes when the big blind calls instead of folding, by showdown order; FJ2 has the opposite sign."""
 
-    threes: Array  # float32 [3, 6, ORDER_WIDTH]: gain of three-way showdowns for JJ0, JJ1, JJ2, by permutation of the classes
-    twos: Array  # float32 [NUM_MATRICES, 3]: gain of two-way showdowns; zero for JJ
+    threes: Array  # float32 [3, 6, ORDER_WIDTH]: three-way showdowns for JJ0, JJ1, JJ2, by permutation of classes
+    twos: Array  # float32 [NUM_MATRICES, 3]: two-way showdowns; zero for JJ
     walk: Array  # float32 [2]: payoffs of the first two players when all fold
 
 
 class FictitiousPlayState(NamedTuple):
-    """Strategies of fictitious play, and their matrices."""
+    """Average strategy and last best responses of fictitious play, with the decision matrices of both."""
 
     mean: Array  # float64 [6, classes]: average strategy
     best: Array  # float64 [6, classes]: last best responses, initially a copy of `mean`
@@ -122,7 +129,10 @@ class FictitiousPlayState(NamedTuple):
 
 @inline
 def add_rows(dead, x, weight, pay, out, at, turned):
-    """Add the value of x against all y, for all classes z of the folded player: to [z, y], or transposed to [y, z]."""
+    """Add weight × payoff of class x against every class y, by the folded player's class z, to matrix `out[at]`.
+
+    Entries are [z, y], or [y, z] if `turned`. `pay`: payoffs of a win, a loss and a tie of x.
+    """
     n = len(dead)
     first, second, level = weight * pay[0], weight * pay[1], weight * pay[2]
     for z in range(n):
@@ -136,7 +146,10 @@ def add_rows(dead, x, weight, pay, out, at, turned):
 
 @inline
 def add_block(dead, z, weight, pay, out, at):
-    """Add the value of all x against all y, class z having folded: to [x, y]."""
+    """Add weight × payoff of every class x against every class y, where class z has folded, to matrix `out[at]`.
+
+    Entries are [x, y]. `pay`: payoffs of a win, a loss and a tie of x.
+    """
     n = len(dead)
     first, second, level = weight * pay[0], weight * pay[1], weight * pay[2]
     for x in range(n):
@@ -146,7 +159,7 @@ def add_block(dead, z, weight, pay, out, at):
 
 @inline
 def triple_payoff(shares, at, pay, turn):
-    """Return the expected payoff of three classes: a dot product that compilers vectorize."""
+    """Return the expected payoff of the triple in row `at`: a dot product over orders, unrolled to be vectorized."""
     s, p = shares[at], pay[turn]
     a = s[0] * p[0] + s[8] * p[8]
     b = s[1] * p[1] + s[9] * p[9]
@@ -161,7 +174,10 @@ def triple_payoff(shares, at, pay, turn):
 
 @inline
 def add_threes(shares, ways, seat, x, weight, pay, out):
-    """Add the value of x against all y and z in a three-way all-in, for the seat that holds x."""
+    """Add weight × payoff of three-way all-ins in which a seat (1 or 2) holds class x, to the matrices of the others.
+
+    Seat 2 changes JJ0 and JJ1, seat 1 changes JJ2.
+    """
     n = out.shape[1]
     for y in range(n):
         for z in range(y + 1):  # consecutive rows of the table
@@ -179,7 +195,7 @@ def add_threes(shares, ways, seat, x, weight, pay, out):
 
 @kernel
 def add_class(deals, payoffs, line, x, weight, out):
-    """Add a change of the frequency of a class at a line to the matrices."""
+    """Update the decision matrices `out` after the all-in frequency of class x at a line has changed by `weight`."""
     shares, ways, dead, threes, twos = deals.shares, deals.ways, deals.dead, payoffs.threes, payoffs.twos
     w = np.float32(weight)
     if line == OPEN:
@@ -199,7 +215,7 @@ def add_class(deals, payoffs, line, x, weight, out):
 
 @inline
 def add_row(matrices, at, row, weight, out, line):
-    """Add a scaled row of a matrix."""
+    """Add weight × one row of matrix `at` to the values of a line: `out[line]`."""
     w = np.float32(weight)
     for k in range(out.shape[1]):
         out[line, k] += w * matrices[at, row, k]
@@ -216,7 +232,7 @@ def move_toward(old, new, share):
 
 @inline
 def jam_advantages(matrices, pairs, walk, mean, out):
-    """Compute the value of going all-in less that of folding, at every line with every class."""
+    """Compute the value of going all-in less that of folding, at every line with every class, from the matrices."""
     out[:, :] = 0
     for x in range(len(pairs)):
         opens, called, first = mean[OPEN, x], mean[SB_J, x], mean[SB_F, x]
@@ -245,7 +261,7 @@ def fictitious_play_three_players(
     advantages,  # float32 [6, classes] OUT: value of going all-in less that of folding
     gains,  # float64 [3] OUT: gain of each player by its best response to the mean
 ):
-    """Run fictitious play and return the number of iterations."""
+    """Run fictitious play of a three-player stage until no player gains more than `until`; return the iterations."""
     mean, best, n, done = state.mean, state.best, len(deals.pairs), 0
     while True:
         jam_advantages(state.mean_matrices, deals.pairs, payoffs.walk, mean, advantages)
@@ -286,7 +302,7 @@ def sum_threes(
     workspace,  # float32 [6, ORDER_WIDTH]
     out,  # float32 [classes, classes, 13] OUT: probabilities of the orders, by the classes of the two others
 ):
-    """Sum over the range of one of three players all-in."""
+    """Compute order probabilities of three players all-in, summed over the range of one, by classes of the others."""
     for y in range(len(out)):
         for z in range(y + 1):
             for turn in range(6):
@@ -318,7 +334,7 @@ def sum_rows(
     weights,  # float32 [m]
     out,  # float32 [3, classes, classes] INOUT: orders by the classes of the folded and of the second player
 ):
-    """Sum over the range of one of two players all-in, a third having folded."""
+    """Add order probabilities of two players all-in behind a fold, summed over the range of the first of the two."""
     n = len(dead)
     for z in range(n):
         for k in range(3):
@@ -334,7 +350,7 @@ def sum_folded(
     weights,  # float32 [m]
     out,  # float32 [3, classes, classes] INOUT: orders by the classes of the two others
 ):
-    """Sum over the range of a folded player, the other two all-in."""
+    """Add order probabilities of two players all-in, summed over the range of the third, who has folded."""
     n = len(dead)
     for i in range(len(classes)):
         for k in range(3):

@@ -22,20 +22,21 @@ L = U(SIMD_WIDTH)
 
 
 class DeckHandArrays(NamedTuple):
-    """Hands and classes of a deck."""
+    """Hands of a deck with their classes, and the classes that hold each rank."""
 
     cards: Array  # uint8 [hands, 2]
     number: Array  # int16 [52, 52]: hand of two cards, -1 if there is none
     group: Array  # int16 [hands]: class
-    local: Array  # uint8 [hands, 2]: index of its class in `member` of the first card's rank, and of the second's
+    local: Array  # uint8 [hands, 2]: index of the hand's class in `member[rank]`, for each of its two cards
     rank: Array  # uint8 [52]: rank of each card, from 0
     member: Array  # int16 [ranks, most]: classes that hold a rank, padded with -1
 
 
 class OrderWorkspace(NamedTuple):
-    """Workspace of one thread.
+    """Scratch memory of one thread: counts of hands by class, padded with zeros.
 
-    Counts above [0] and below [1], by class, and for each card by its classes; padded with zeros.
+    The first axis is above [0] and below [1] the middle hand. `…_by` counts the hands that hold a card, by their index
+    among the classes of the card's rank.
     """
 
     every: Array  # float32 [2, classes]: all hands above or below the current strength
@@ -51,13 +52,13 @@ class TripleSums(NamedTuple):
     """Counts of triples by the class of the middle hand, of the first and of the third; the last axis is padded."""
 
     tie: Array  # float32 [3, classes, classes, classes] INOUT: first level with the middle, third above, below, level
-    # Pairs of first and third hand that share a card, to be subtracted: of first above and third below, then as in `tie`.
+    # Pairs of first and third hand that share a card, to be subtracted: first above and third below, then as in `tie`.
     shared: Array  # float32 [4, classes, ranks, most, most] INOUT
 
 
 @inline
 def count_hand(hands, h, side, sign, counts, by):
-    """Add a hand to the counts, or remove it (sign -1)."""
+    """Add hand h to the counts of a side (above, below, level), or remove it (sign -1)."""
     counts[side, hands.group[h]] += sign
     for s in range(2):
         by[side, hands.cards[h, s], hands.local[h, s]] += sign
@@ -65,14 +66,14 @@ def count_hand(hands, h, side, sign, counts, by):
 
 @inline
 def copy_vector(source, at, count, out, to):
-    """Copy numbers in SIMD vectors of 16."""
+    """Copy `count` numbers from `source[at:]` to `out[to:]`, in SIMD vectors of 16."""
     for k in range(U(0), U(count), L):
         store(out, U(to) + k, load(source, U(at) + k))
 
 
 @inline
 def add_scaled(source, at, count, times, out, to):
-    """Add scaled numbers in SIMD vectors of 16."""
+    """Add `times` × `source[at:]` to `out[to:]` for `count` numbers, in SIMD vectors of 16."""
     factor = broadcast(out, times)
     for k in range(U(0), U(count), L):
         store(out, U(to) + k, load(out, U(to) + k) + factor * load(source, U(at) + k))
@@ -80,7 +81,7 @@ def add_scaled(source, at, count, times, out, to):
 
 @inline
 def count_around(hands, strength, h2, workspace):
-    """Count hands above and below one middle hand, from the counts of all hands."""
+    """Count the hands above and below the middle hand h2 that share no card with it, from the counts of all hands."""
     count, by = workspace.counts, workspace.counts_by
     copy_vector(workspace.every, 0, workspace.every.size, count, 0)
     copy_vector(workspace.every_by, 0, workspace.every_by.size, by, 0)
@@ -98,7 +99,7 @@ def count_around(hands, strength, h2, workspace):
 
 @inline
 def find_ties(hands, order, low, high, h2, workspace):
-    """Collect the tied hands that share no card with the middle one; return their number."""
+    """Store the hands in `order[low:high]`, all as strong as h2, that share no card with it; return their number."""
     ties = 0
     p, q = hands.cards[h2, 0], hands.cards[h2, 1]
     for k in range(low, high):
@@ -112,14 +113,14 @@ def find_ties(hands, order, low, high, h2, workspace):
 
 @inline
 def count_level_hands(hands, workspace, ties):
-    """Count the hands level with the middle one."""
+    """Count the hands level with the middle one, as `find_ties` stored them."""
     for k in range(ties):
         count_hand(hands, workspace.tied[k], 2, np.float32(1), workspace.counts, workspace.counts_by)
 
 
 @inline
 def clear_level_hands(hands, workspace, ties):
-    """Reset the counts of level hands."""
+    """Reset the counts of level hands to zero before the next middle hand."""
     for k in range(ties):
         h = workspace.tied[k]
         workspace.counts[2, hands.group[h]] = 0
@@ -129,7 +130,10 @@ def clear_level_hands(hands, workspace, ties):
 
 @inline
 def add_shared(hands, b, dead, times, workspace, out):
-    """Add products of counts above and below that hold the same card."""
+    """Add, for middle class b, the pairs of a hand above and a hand below that share a card; they are subtracted later.
+
+    `dead`: bit set of the cards on the board and in the middle hand.
+    """
     by = workspace.counts_by
     most, ranks = by.shape[2], out.shape[2]
     for x in range(52):
@@ -180,7 +184,10 @@ def count_triples(
     workspace,  # OrderWorkspace
     sums,  # TripleSums INOUT
 ):
-    """Count triples on boards. `workspace.place` has the first output row of each class."""
+    """Count showdown orders of three hands on boards by class: ties, shared cards, and hands above and below each hand.
+
+    The caller multiplies `above` and `below` for the strict orders. `workspace.place` has the first row of each class.
+    """
     up, down, wide = np.float32(1), np.float32(-1), workspace.counts.shape[1]
     for i in range(len(boards)):
         strength, order, weight = strengths[i], orders[i], np.float32(times[i])
@@ -230,7 +237,7 @@ def count_pairs(
     wins,  # float64 [classes, padded classes] INOUT: hands of the second class below one of the first
     ties,  # float64 […] INOUT: level with it
 ):
-    """Count pairs of hands on boards."""
+    """Count, by class, the deals of two hands and a board in which the first hand wins, and those in which they tie."""
     up, wide = np.float32(1), workspace.counts.shape[1]
     for i in range(len(times)):
         strength, order, weight = strengths[i], orders[i], np.float64(times[i])

@@ -19,12 +19,12 @@ def number_rows(
     cards,  # uint8 [1326, 2]
     dead,  # uint64: bit mask of the board
     hand_maps,  # int16 [permutations, 1326]: the symmetries of the board, as maps of hands
-    row_of,  # uint16 [1326] OUT
+    row_of,  # uint16 [1326] OUT: NO_ROW for hands that are blocked or not in the range
     representatives,  # uint16 [hands] OUT: representative hand of each row
 ):
-    """Number the hands that a board does not block; hands that a symmetry exchanges share a row.
+    """Number the hands of a range that a board does not block; hands that a symmetry exchanges share a row.
 
-    Returns the numbers of rows and of hands.
+    Returns the number of rows and the number of hands.
     """
     rows, count = 0, 0
     for i in range(len(row_of)):
@@ -78,9 +78,9 @@ def lay_out_running_sums(
     hand,  # uint16 [opponent hands, 3] OUT: row, and the positions in the lists of its two cards
     rep,  # uint16 [rows, 10] OUT, see `riverboat.trees.boards.BoardArrays`
 ):
-    """Lay out a showdown with running sums: the opponent's hands by strength, in one list and in one list for each card.
+    """Lay out a showdown with running sums over the opponent's hands by strength: of all hands and of each card.
 
-    Entry k of a list is the total reach of its k weakest hands; entry 0 is zero.
+    Entry k of such a list is the total reach of its k weakest hands; entry 0 is zero.
     """
     for c in range(52):
         fill[c] = 0
@@ -145,7 +145,7 @@ def lay_out_showdown(
 ):
     """Lay out a showdown: the opponent's hands in groups of equal strength.
 
-    Returns the number of groups and the number of distinct cards, summed over the groups.
+    Returns the number of groups, and the sum over the groups of the distinct cards of the player's hands in them.
     """
     count, row, groups, num_touched = 0, 0, 0, 0
     low = 0

@@ -11,7 +11,7 @@ from riverboat.games.base import CHANCE, TERMINAL, Array
 
 
 def tree_depth(end: Array) -> int:
-    """Return the number of nodes on the longest path."""
+    """Return the number of nodes on the longest path. `end`: end of each node's subtree, in preorder."""
     closed = np.cumsum(np.bincount(end, minlength=len(end)))[: len(end)]  # subtrees that end at or before each node
     return int((np.arange(1, len(end) + 1) - closed).max())
 
@@ -26,7 +26,10 @@ def trace_sequences(
     chance,  # float64 [outcomes]
     players,
 ):
-    """Compute the chance probability of each node and each player's last sequence before it."""
+    """Compute the chance probability of each node and each player's last sequence (own action) before it.
+
+    Returns float64 [nodes] and int32 [nodes, players]; sequence 0 is the empty one.
+    """
     nodes = len(actor)
     reach = np.ones(nodes)
     last = np.zeros((nodes, players), np.int32)
@@ -83,7 +86,7 @@ def treeplex_best_response(
     value,  # float64 [sequences] INOUT: expected payoff at the terminals of a sequence; becomes its best-response value
     best,  # int32 [infosets] OUT: the best action
 ):
-    """Compute a best response in a treeplex, children before parents; `value[0]` is its value."""
+    """Compute a best response in a treeplex (sequence form), children before parents; `value[0]` becomes its value."""
     for i in range(len(parent) - 1, -1, -1):
         top = value[first[i]]
         best[i] = 0

@@ -1,6 +1,6 @@
 """Jobs: a queue of solves, each a command line in its own process that writes a run into the data folder.
 
-The files of a job are in `.jobs/NAME/`: `job.json` (options and state), `spot.toml`, `log.jsonl` (a line for each check),
+The files of a job are in `.jobs/NAME/`: `job.json` (options and state), `spot.toml`, `log.jsonl` (a line per check),
 `result.json` (the command's stdout) and `said.txt` (its stderr). The run itself is `NAME/`, an ordinary run folder. A
 restarted server therefore knows all earlier jobs and can continue them.
 """
@@ -77,7 +77,7 @@ def check_options(options: Mapping[str, Any], kind: str, data: DataFolder, unit:
 
 
 def check_boards(text: str, data: DataFolder) -> str:
-    """Return `all`, `sample:N`, or the path of a file in the data folder, given relative or absolute; raise for others."""
+    """Return `all`, `sample:N`, or the path of a file in the data folder, given relative or absolute; else raise."""
     if text != "all" and not text.startswith("sample:"):
         full = Path(text)
         inside = full.is_absolute() and full.is_relative_to(data.root)
@@ -87,7 +87,7 @@ def check_boards(text: str, data: DataFolder) -> str:
 
 
 def check_files(notes: Path, run: Path) -> None:
-    """Raise if a job's files include links, or if its spot file needs another file."""
+    """Raise if folder `notes` of a job or its run folder has links, or if its spot file needs another file."""
     for link in (path for folder in (notes, run) for path in (folder, *folder.rglob("*")) if path.is_symlink()):
         raise InputError(f"{link}: is a link, through which a job could write elsewhere; remove it")
     file = notes / SPOT_FILE
@@ -95,6 +95,7 @@ def check_files(notes: Path, run: Path) -> None:
         spot_file.loads(read_toml_text(file, "spot file"), None)
 
 
+# States of jobs; missed: the solve has ended without reaching its target.
 STATES = ("queued", "running", "stopping", "stopped", "done", "missed", "failed")
 QUEUED, RUNNING, STOPPING, STOPPED, DONE, MISSED, FAILED = STATES
 ACTIVE_STATES = (QUEUED, RUNNING, STOPPING)
@@ -105,10 +106,10 @@ _INTERRUPT_CODES = (129, 130, 143)
 
 @dataclass(frozen=True)
 class SolveJob:
-    """A job: its options and its state."""
+    """A job: a solve by the command line, its options and its state."""
 
-    name: str  # of the job and of its run
-    kind: str  # spot, or boards
+    name: str  # name of the job and of its run
+    kind: str  # spot, or boards (a spot on many boards)
     options: dict[str, Any]  # options of the command by their long names; True for flags
     bytes: int  # estimated memory
     state: str = QUEUED
@@ -120,7 +121,7 @@ class SolveJob:
 
 
 class JobQueue:
-    """The queue of jobs. All methods are thread-safe."""
+    """The queue of jobs: processes within limits on their number and memory. All methods are thread-safe."""
 
     def __init__(self, data: DataFolder, *, max_running: int, memory: int) -> None:
         self.data, self.max_running, self.memory = data, max_running, memory
@@ -176,7 +177,7 @@ class JobQueue:
         return self.get(job.name)
 
     def stop(self, name: str) -> SolveJob:
-        """Remove a job from the queue, or interrupt it after a checkpoint."""
+        """Remove a queued job from the queue, or interrupt a running one, which then writes a checkpoint and ends."""
         with self._lock:
             job = self.get(name)
             if job.state == QUEUED:
@@ -189,7 +190,7 @@ class JobQueue:
             return self.get(name)
 
     def resume(self, name: str, options: dict[str, Any]) -> SolveJob:
-        """Continue a job that is not running, optionally with new limits."""
+        """Queue a job again that is not running, to continue from its checkpoint; new limits replace all old ones."""
         with self._lock:
             job = self.get(name)
             if job.state in ACTIVE_STATES:
@@ -215,7 +216,7 @@ class JobQueue:
             del self._jobs[name]
 
     def close(self) -> None:
-        """Interrupt all jobs after a checkpoint; queued jobs stay in the queue for the next server."""
+        """Interrupt running jobs and wait for their checkpoints; queued jobs can be resumed by the next server."""
         with self._lock:
             self._closing = True
             running = list(self._processes.values())
@@ -258,14 +259,14 @@ class JobQueue:
         threading.Thread(target=self._wait_for_end, args=(job.name, process), daemon=True).start()
 
     def command_line(self, job: SolveJob) -> list[str]:
-        """Return the command line of a job, as it can be typed."""
+        """Return the arguments of `riverboat` that run a job."""
         notes, options = self.data.job_folder(job.name), job.options
         words = ["solve", str(notes / SPOT_FILE), "--out", str(self.data.path(job.name)), "--resume", "--json"]
         words += ["--log", str(notes / "log.jsonl")] if job.kind == "spot" else []
         return words + [f"--{name}" if value is True else f"--{name}={value}" for name, value in options.items()]
 
     def _wait_for_end(self, name: str, process: subprocess.Popen[bytes]) -> None:
-        """Wait for a job's process, record its end, and start the next job."""
+        """Wait for a job's process, store the final state of the job, and start queued jobs."""
         with process:  # closes its pipe
             code = process.wait()
         with self._lock:

@@ -27,7 +27,7 @@ DEFAULT_CHECKPOINT = "15s"
 
 
 def make_job(request: models.JobRequest, server: Server) -> tuple[str, SolveJob]:
-    """Return the spot's text and the job, with an estimate of its memory."""
+    """Return the text of a request's spot file, and a validated job with its estimated memory; starts nothing."""
     resolved = spot_sources.resolve_spot(request, server.data, server.solutions)
     spot, threads = resolved.spot, request.threads or server.cores
     if request.boards is None and (request.report is not None or request.keep):
@@ -64,9 +64,9 @@ def job_response(job: SolveJob, server: Server) -> models.JobResponse:
 
 
 def _player_evs(last: dict[str, Any] | None, job: SolveJob) -> list[float | None]:
-    """Return the EVs of both players at the last check, in chips.
+    """Return the EVs of oop and ip at the last check, in chips; None if unknown.
 
-    If a value is certified, which rake prevents, they sum to the pot.
+    The EV of ip is the pot minus that of oop, if the game is constant-sum. With rake it is unknown.
     """
     if last is None or last.get("value") is None:
         return [None, None]
@@ -101,13 +101,14 @@ def job_routes(server: Server) -> APIRouter:
 
     @router.post("/jobs/{name}/stop")
     async def stop(name: str) -> models.JobResponse:
-        """Remove a job from the queue, or interrupt it after a checkpoint."""
+        """Remove a queued job from the queue, or interrupt a running one, which then writes a checkpoint and ends."""
         return job_response(server.jobs.stop(name), server)
 
     @router.post("/jobs/{name}/resume")
     async def resume(name: str, limits: models.SolveLimitsRequest) -> models.JobResponse:
-        """Continue a job from its last checkpoint, also after a restart of the server; given limits replace the old
-        ones.
+        """Continue a job from its last checkpoint, also after a restart of the server.
+
+        If limits are given, they replace all old ones.
         """
         return job_response(server.jobs.resume(name, limits.model_dump(exclude_none=True)), server)
 
@@ -173,8 +174,9 @@ def run_routes(server: Server) -> APIRouter:
 
     @router.get("/series")
     async def series(run: Annotated[str, Query(max_length=200)]) -> models.SeriesResponse:
-        """Return the log of a run: iteration, seconds, exploitability, visits, strength, memory; and the remaining
-        time.
+        """Return the log of a run as a time series, with units and the estimated remaining time.
+
+        Rows have iteration, seconds, exploitability and visits; those of training also strength and regret.
         """
         return await server.compute(lambda: runs.run_series(run, server.data, server.jobs))
 

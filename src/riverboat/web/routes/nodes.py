@@ -50,7 +50,7 @@ def table_response(table: ReportTable) -> models.TableResponse:
 
 
 def export_text(solution: Solution, line: str, kind: str, player: str | None, depth: int | None) -> str:
-    """Export a node as text for other tools."""
+    """Return a node as CSV or JSON, with `depth` all nodes over that many streets; or a range as text."""
     if kind == "range":
         return node_report.range_text(solution[line], player) + "\n"
     out = io.StringIO()
@@ -86,8 +86,9 @@ def node_routes(server: Server) -> APIRouter:
 
     @router.get("/node", response_model=models.NodeResponse)
     async def node(run: RunQuery, line: LineQuery = "", board: Annotated[str, Query(max_length=30)] = "") -> Response:
-        """Return a node: the player to act, actions, and for both players every hand with weight, strategy, EV and
-        equity.
+        """Return a node: the player to act, its actions, and the hands of both players.
+
+        Each hand has its weight, strategy, EV and equity.
         """
         return await read_node(run, line, board, costly=False)
 
@@ -103,8 +104,9 @@ def node_routes(server: Server) -> APIRouter:
         by: Literal["combos", "classes", "made", "draws", "groups", "equity"] = "groups",
         player: PlayerQuery = None,
     ) -> Response:
-        """Return a table of a node, as `riverboat show --table` prints it: by combo, class, made hand, draw or equity
-        bucket.
+        """Return a table of the hands of one player at a node, as `riverboat show --table` prints it.
+
+        Rows are combos, classes, made hands, draws, groups of hands, or ranges of equity.
         """
 
         def make(solved: Solution) -> models.TableResponse:
@@ -125,8 +127,9 @@ def node_routes(server: Server) -> APIRouter:
 
     @router.get("/runouts", response_model=models.TableResponse)
     async def runouts(run: RunQuery, line: LineQuery = "") -> Response:
-        """Return a table over the next cards, as `riverboat show --runouts` prints it; `*` in the line stands for all
-        cards.
+        """Return a table over the next cards, as `riverboat show --runouts` prints it.
+
+        `*` in the line stands for every card.
         """
 
         def make(solved: Solution) -> models.TableResponse:
@@ -158,8 +161,9 @@ def node_routes(server: Server) -> APIRouter:
         player: PlayerQuery = None,
         depth: Annotated[int | None, Query(ge=1, le=3)] = None,
     ) -> Response:
-        """Export a node, or with `depth` all nodes over that many streets, as `riverboat export` does; or a range as
-        text.
+        """Export a node as a file, as `riverboat export` does; or a range as text.
+
+        With `depth`, all nodes over that many streets.
         """
 
         def work() -> str:
@@ -176,7 +180,7 @@ def node_routes(server: Server) -> APIRouter:
     async def aggregate(
         run: RunQuery, line: Annotated[str | None, Query(max_length=500)] = None
     ) -> models.TableResponse:
-        """Return one spot on many boards: a row per solved board, and their means; at any line if solutions were saved."""
+        """Return a spot on many boards: a row per solved board, and means; at any line if solutions were saved."""
 
         def work() -> models.TableResponse:
             rows = read_rows(server.data.run_folder(run) / BOARDS_FILE)
@@ -192,7 +196,7 @@ def node_routes(server: Server) -> APIRouter:
         return await server.compute(work)
 
     def at_line(run: str, board: str, line: str) -> Any:
-        """Return EVs and frequencies of one board at a line, from its solution."""
+        """Return EVs, equities and frequencies of one board at a line, from its saved solution."""
         try:
             figures = partial(many_boards.node_figures, line=line)
             return json.loads(solutions.get_or_compute(f"{run}/runs/{board}", "line", line, compute=figures))

@@ -32,7 +32,10 @@ from riverboat.web.specs import parse_agent_spec, require_cheap
 
 
 def review_to_dict(review: HandReview, agent: str, judge: DecisionEvaluator) -> dict[str, Any]:
-    """Return a review for the page; `agent` is the reference agent as named in the request."""
+    """Return a review as JSON, with actions in words and a link to the Study view for each decision.
+
+    `agent`: spec of the reference agent, as in the request; `judge`: its evaluator.
+    """
     fields = review.to_dict()
     for row, decision in zip(fields["decisions"], review.decisions, strict=True):
         state = decision.state
@@ -47,7 +50,10 @@ def review_to_dict(review: HandReview, agent: str, judge: DecisionEvaluator) -> 
 
 
 def _study_source(decision: DecisionReview, agent: str, judge: DecisionEvaluator) -> dict[str, Any] | None:
-    """Return a node of a run, a line of an agent, or a whole spot if the table's game is not the agent's."""
+    """Return what the Study view opens for a decision: a run and line, or the source of a spot; None if nothing fits.
+
+    The source is a line of the agent, or the text of a spot file if the agent's game or tree lacks the line.
+    """
     state, board = decision.state, decision.board
     try:
         if isinstance(judge, SolutionEvaluator):
@@ -92,8 +98,9 @@ def play_routes(server: Server) -> APIRouter:
         return await server.compute(practice.list_sessions)
 
     async def opened(name: str, *, cheap: bool = True) -> OpenSession:
-        """Return an open session, opening it if needed; a GET only opens it if that is `cheap`, so that a link cannot
-        start a search.
+        """Return a session with its state, opened if needed.
+
+        `cheap`: raise CostlyError instead of opening a session whose agent searches, so that a link cannot start it.
         """
         # a session without a state is open, but its first state is not computed yet
         while (session := practice.find_open_session(name)) is None or not session.state:
@@ -131,13 +138,13 @@ def play_routes(server: Server) -> APIRouter:
 
     @router.get("/sittings/{name}/results", response_model=models.SessionResultsResponse)
     async def raw_results(name: str) -> dict[str, Any]:
-        """Return the result as played, and with all-ins by equity."""
+        """Return the winnings as played, and with all-ins before the last card replaced by their expected value."""
         finished = (await opened(name)).session.finished
         return await server.compute(lambda: session_results(finished, None).to_dict())
 
     @router.post("/sittings/{name}/results", response_model=models.SessionResultsResponse)
     async def luckless_results(name: str) -> dict[str, Any]:
-        """Return the result also with AIVAT; the first use of an agent may compute its values for minutes."""
+        """Return the winnings also as an AIVAT estimate; the first use of an agent may compute values for minutes."""
         session = await opened(name, cheap=False)
 
         def work() -> dict[str, Any]:
@@ -168,7 +175,7 @@ def play_routes(server: Server) -> APIRouter:
 
     @router.get("/sittings/{name}/hands.phhs", response_class=Response)
     async def hands(name: str) -> Response:
-        """Return the finished hands as PHH."""
+        """Return the finished hands of a session as a PHH file."""
         finished = (await opened(name)).session.finished
         text = await server.compute(lambda: format_phhs(finished.record()))
         headers = {"content-disposition": f'attachment; filename="{name}.phhs"'}
@@ -184,7 +191,7 @@ def play_routes(server: Server) -> APIRouter:
 
 
 def list_opponents(server: Server) -> list[models.OpponentResponse]:
-    """Return the opponents by name, with descriptions."""
+    """Return the agents that a session can be played against, with kind and description."""
     opponents = []
     for name, origin in ((DEFAULT, "comes with Riverboat"), (DEMO, "riverboat demo builds")):
         if name == DEFAULT or agent_folder(name).is_dir():
@@ -205,7 +212,10 @@ def list_opponents(server: Server) -> list[models.OpponentResponse]:
 
 
 def take_step(session: OpenSession, version: int | None, move: str | None) -> dict[str, Any]:
-    """Make a move, or deal if `move` is None; raise an error if it refers to an outdated state."""
+    """Make a move, or deal if `move` is None; return the new state for the page.
+
+    Raise StaleStateError if `version` is not that of the current state; None accepts any.
+    """
     with session.lock, hold_solution_lock(session.session.table.agent):
         now = session.session.table.version
         if version is not None and version != now:
@@ -223,7 +233,7 @@ def take_step(session: OpenSession, version: int | None, move: str | None) -> di
 
 
 def refresh_state(session: OpenSession) -> OpenSession:
-    """Compute the state of a session that the player sees."""
+    """Compute and store the state that the player sees, as JSON fields; return the session."""
     with session.lock, hold_solution_lock(session.session.table.agent):
         session.state = _session_state(session)
     return session
@@ -255,7 +265,7 @@ def _session_state(session: OpenSession) -> dict[str, Any]:
 
 
 def bet_sizes_to_dicts(state: BettingState, span: RaiseRange) -> list[dict[str, Any]]:
-    """Return raises by shares of the pot with descriptions, without duplicates."""
+    """Return the raises that the page offers, smallest, shares of the pot and all-in, as legal and distinct sizes."""
     high = max(state.spent)
     pot = state.pot + state.to_call
     by_share = [(round(high + share * pot), name) for share, name in POT_SHARES]
@@ -268,7 +278,7 @@ def bet_sizes_to_dicts(state: BettingState, span: RaiseRange) -> list[dict[str, 
 
 
 def history_rows(table: PlayTable) -> list[dict[str, Any]]:
-    """Return the public events of the current hand."""
+    """Return the public events of the current hand as JSON rows: deals, actions, showdown, result."""
     rows: list[dict[str, Any]] = []
     for event in table.events:
         state = event.state
@@ -318,7 +328,7 @@ def history_routes(server: Server) -> APIRouter:
 
     @router.get("/{name}", response_model=models.HistoryResponse)
     async def look(name: str) -> dict[str, Any]:
-        """Return the contents of a file."""
+        """Return the players of a hand history, the number of its hands, and those rejected, by reason."""
         return await server.compute(lambda: histories.describe(name))
 
     @router.get("/{name}/hands", response_model=models.HandListResponse)
@@ -349,7 +359,7 @@ def history_routes(server: Server) -> APIRouter:
 
     @router.delete("/{name}", status_code=204)
     async def remove(name: str) -> None:
-        """Delete a file of hand histories and cancel its reviews."""
+        """Delete a hand history and cancel its reviews."""
         await server.write(lambda: histories.remove(name))
         server.reviews.forget(f"history/{name}")
 

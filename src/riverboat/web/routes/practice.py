@@ -37,9 +37,10 @@ def chart_routes(server: Server) -> APIRouter:
 
     @router.get("", response_model=models.ChartBookResponse)
     async def book(source: SourceQuery, root: LineQuery = "") -> dict[str, Any]:
-        """Return all decisions of a source without their cells; for a solved spot those on the path to `root` and after it.
+        """Return the charts of all decisions of a source, without their cells.
 
-        For a tournament, those of one state, and the names of all states: `small?state=5,5,5`.
+        For a solved spot: the decisions on the path to `root` and after it. For a tournament: those of one state
+        (`small?state=5,5,5`), and the names of all states.
         """
         require_cheap(practice.data, source)
         return await server.compute(lambda: book_of(source, root))
@@ -113,7 +114,7 @@ def drill_routes(server: Server) -> APIRouter:
 
     @router.get("/record", response_model=models.DrillRecordResponse)
     async def record(source: Annotated[str | None, Query(max_length=200)] = None) -> dict[str, Any]:
-        """Return EV lost by group and over time."""
+        """Return the record of all answers: EV lost in total, by line, board and hand, and over time."""
         return await server.compute(lambda: practice.record.snapshot().to_dict(source))
 
     @router.get("/{name}", response_model=models.DrillResponse)

@@ -48,7 +48,7 @@ def read_range(request: models.RangeRequest) -> Range:
 def proposal_response(
     spot_with_notes: spot_sources.SpotWithNotes, proposal: MenuProposal, memory: int, seconds: float
 ) -> models.ProposalResponse:
-    """Return a proposal for the page."""
+    """Convert proposed betting menus of a spot to a response; `memory` and `seconds` are the limits that were used."""
     spot = spot_with_notes.spot
     entries = [vars(each) | {"spot": spot_file.to_table(each.spot)} for each in proposal.candidates]
     candidates = [models.CandidateResponse(**each) for each in entries]
@@ -114,8 +114,9 @@ def spot_routes(server: Server) -> APIRouter:
 
     @router.post("/spots/size", response_model=models.EstimateResponse)
     async def size(body: models.EstimateRequest) -> dict[str, Any]:
-        """Estimate nodes, memory and seconds of a solve, as `riverboat solve --estimate --json`; with `boards` the
-        seconds of all boards.
+        """Estimate information sets, memory and seconds of a solve, as `riverboat solve --estimate --json` does.
+
+        With `boards`, the seconds are those of all boards.
         """
 
         def work() -> dict[str, Any]:

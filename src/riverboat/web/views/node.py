@@ -39,7 +39,7 @@ def round_or_none(value: Cell, digits: int = DIGITS) -> float | None:
 
 
 def solution_node_to_dict(solution: Solution, line: str) -> dict[str, Any]:
-    """Return a node of any kind as JSON fields."""
+    """Return a node of a solution (decision, deal or end) as the fields of `NodeResponse`."""
     node = solution[line]
     solution.street_values(node).compute()
     summary = node_report.node_summary(node)
@@ -68,7 +68,7 @@ def solution_node_to_dict(solution: Solution, line: str) -> dict[str, Any]:
 
 
 def _locked_hands(node: SolutionNode, place: int, dealt: DealtCards) -> Array:
-    """Return which hands of the player to act are locked at a betting node. bool [1326]"""
+    """Return which hands of the player to act are locked at betting node `place` after some deals. bool [1326]"""
     game = node.tree.game
     return locked_hands(game, place, dealt) if isinstance(game, Spot) and game.locks else np.zeros(NUM_HANDS, bool)
 
@@ -95,7 +95,7 @@ def possible_cards(node: SolutionNode) -> list[str]:
 
 
 def path_to_node(node: SolutionNode) -> list[dict[str, Any]]:
-    """Return the path from the root: every decision and deal with its options and the choice."""
+    """Return the path from the root to a node: every decision and deal with its actions and the one that was taken."""
     betting, joiner, steps = node.tree.betting, node.tree.game.joiner, []
     line, num_deals, dealt = "", 0, list(node.dealt_cards)
     names = node_report.player_names(node.tree.game)
@@ -117,7 +117,7 @@ def path_to_node(node: SolutionNode) -> list[dict[str, Any]]:
 def _player_to_dict(
     node: SolutionNode, summary: node_report.NodeSummary, who: int, classes: HandClasses | None
 ) -> dict[str, Any]:
-    """Return the means and all hands of one player."""
+    """Return the means and, as columns over its hands in range, the figures of player `who`; EVs in chips."""
     figures, acts = node_report.hand_figures(node, who), node.player == who
     hands = np.flatnonzero(figures.in_range)
     columns = {
@@ -136,7 +136,7 @@ def _player_to_dict(
 
 
 def class_columns(hands: Array, classes: HandClasses | None) -> dict[str, list[int]]:
-    """Return the made hands and the draws (as bits) of some hands; nothing without a board."""
+    """Return the indices of made hands and the bit sets of draws of some hands; nothing without a board."""
     if classes is None:
         return {}
     made, draws = classes

@@ -30,7 +30,7 @@ ACTION_KINDS = {"f": "fold", "c": "call", "r": "raise"}
 
 
 def public_node_to_dict(node: PublicNode) -> dict[str, Any]:
-    """Return a decision, a deal whose cards are not given, or the end of a hand.
+    """Return a decision, a deal whose cards are not given, or the end of a hand as fields of `NodeResponse`.
 
     Actions of the blueprint's tree are listed even if no hand plays them.
     """
@@ -58,8 +58,9 @@ def _empty_node(node: PublicNode, state: BettingState) -> dict[str, Any]:
 
 
 def _decision_to_dict(node: PublicStateNode, own_actions: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a public state with the ranges of both seats; actions of `own_actions` are listed even if no hand plays
-    them.
+    """Return a decision with the ranges of both seats as fields of `NodeResponse`.
+
+    Actions of `own_actions` are listed even if no hand plays them.
     """
     rules = node.rules
     names = sorted({*node.moves, *own_actions}, key=_action_order)
@@ -88,7 +89,7 @@ def _action_order(name: str) -> tuple[int, int]:
 
 
 def _action_probabilities(node: PublicStateNode, name: str) -> Array:
-    """Return the probability of an action with each hand. float64 [n]"""
+    """Return the probability of an action with each hand; 0 for actions that no hand plays. float64 [n]"""
     if name not in node.moves:
         return np.zeros(len(node.hands))
     return np.asarray(node.action_probabilities[:, node.moves.index(name)])
@@ -131,7 +132,7 @@ def _player_to_dict(
 
 
 def _path_to_state(rules: PokerRules, menu: ActionMenu | None, end: BettingState) -> list[dict[str, Any]]:
-    """Return the decisions before a state: the actions of the menu there, and the one that was chosen."""
+    """Return the decisions before a state: actions of the menu, all actions shown, and the one that was chosen."""
     state, steps = BettingState.start(rules), []
     for move in end.actions:
         chosen, own = format_action(move, rules), _menu_actions(rules, menu, state)
@@ -154,7 +155,7 @@ FOLD = "f"
 
 
 def example_lines(strategy: Blueprint) -> list[ExampleLine]:
-    """Return a line for each street after the first deal: the most frequent line to the flop, continued by frequent actions.
+    """Return a line for each street from the flop on: the most frequent line to the flop, then frequent actions.
 
     Games with another deck have no grid and no examples.
     """
@@ -171,7 +172,7 @@ def example_lines(strategy: Blueprint) -> list[ExampleLine]:
 
 
 def _most_frequent_flop(strategy: Blueprint) -> int | None:
-    """Return the flop node that is reached most often; None if no line leads there."""
+    """Return the decision on the second street that is reached most often; None if no line leads there."""
     tree = strategy.tree
     reached: dict[int, float] = {}
     for here in first_street_nodes(strategy):
@@ -182,7 +183,7 @@ def _most_frequent_flop(strategy: Blueprint) -> int | None:
 
 
 def _follow_to_next_street(here: BlueprintNode) -> int | None:
-    """Follow the most frequent actions to the next street; None if the hand ends first."""
+    """Return the node where the most frequent actions but folds reach the next street; None if the hand ends first."""
     tree, street = here.strategy.tree, here.street
     while tree.street[here.node] == street:
         shares = {k: share for k, (name, share) in enumerate(here.frequencies.items()) if name != FOLD}

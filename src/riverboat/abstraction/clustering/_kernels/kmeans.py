@@ -1,12 +1,12 @@
 """Compiled loops of k-means and of public clustering.
 
-Points are mapped to rows, one at a time, in a scratch row: a histogram becomes its normalized cumulative sum, other points
-stay unchanged. In the space of rows the earth mover's distance is the L1 distance, and the mean of rows is the row of the
-mean. So one pass serves both metrics.
+Points are mapped to rows, one at a time, in a scratch row: a histogram becomes its normalized cumulative sum, other
+points stay unchanged. In the space of rows the earth mover's distance is the L1 distance, and the mean of rows is the
+row of the mean. So one pass serves both metrics.
 
-Bounds are stored in float32. Computed distances have errors of a few parts in ten million. So a bound must hold by
-DISTANCE_TOLERANCE before it replaces a comparison: the pass then finds the same labels, bit for bit, as a comparison of
-all points with all centroids.
+Bounds are stored in float32. Computed distances have errors of a few parts in ten million. So a bound must hold with a
+relative margin of DISTANCE_TOLERANCE before it replaces a comparison: the pass then finds the same labels, bit for bit,
+as a comparison of all points with all centroids.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from riverboat.compiled.rng import random
 from riverboat.core.arrays import Array
 
 DISTANCE_TOLERANCE = np.float32(1e-5)
-MIN_MEDIAN_DISTANCE = np.float32(1e-3)  # smallest distance in the weights of medians, which are inverse to the distance
+MIN_MEDIAN_DISTANCE = np.float32(1e-3)  # lower limit of d in the weights 1 / d, which turn means into medians
 FAR = np.float32(np.inf)
 MAX_GUESS_NEIGHBOURS = 24  # neighbours that are compared with a first guess
 SEEDING_BLOCK = 4096  # points whose seeding probabilities are summed in one block
-# Counters of a pass, indices in its `counts` array.
+# Indices of the counters of a pass in `KMeansSums.counts`: points that changed their centroid, computed distances,
+# points whose centroid the bounds left open, and histograms without mass.
 CHANGED, DISTANCES, SEARCHED, EMPTY_ROWS = range(4)
 
 
 class KMeansPoints(NamedTuple):
-    """Points, weights, and how points become rows."""
+    """Points to cluster, their weights, and how `map_row` converts a point to a row."""
 
     points: Array  # [n, d]
     weights: Array  # float64 [n]
-    emd: bool
+    emd: bool  # earth mover's distance: points are histograms; else L2
     zero: Any  # zero of the type in which a histogram is summed
 
 
@@ -61,7 +62,7 @@ class KMeansSums(NamedTuple):
 
 
 def histogram_zero(dtype: Any) -> Any:
-    """Return the zero to sum a histogram of this type from: whole numbers are summed exactly."""
+    """Return the initial sum for histograms of this type: int64 for unsigned integers (exact), else float32."""
     return np.int64(0) if dtype.kind == "u" else np.float32(0.0)
 
 
@@ -71,7 +72,7 @@ def map_row(
     i,
     row,  # float32 [width] OUT, padded with zeros
 ):
-    """Map a point to a row; return False for a histogram without mass."""
+    """Write the row of point i: normalized cumulative sums for EMD, else its values; return False if it has no mass."""
     points = sample.points
     d = points.shape[1]
     if not sample.emd:
@@ -98,7 +99,7 @@ def distance(
     c,
     emd,
 ):
-    """Return the L1 or L2 distance of a row and a centroid."""
+    """Return the distance of a row and centroid c: L1 of rows for EMD, else L2."""
     total = np.float32(0.0)
     at = np.uintp(c)
     if emd:
@@ -119,7 +120,7 @@ def centroid_distances(
     row,  # float32 [width] scratch
     out,  # float32 [rows, k] OUT
 ):
-    """Compute the distances of some centroids to all centroids."""
+    """Compute the distances of centroids first, first + 1, … (one for each row of `out`) to all centroids."""
     for r in range(out.shape[0]):
         for j in range(centres.shape[1]):
             row[j] = centres[first + r, j]
@@ -233,7 +234,7 @@ def first_guess(
 
 @inline
 def compare_centroid(d, c, best, second, label):
-    """Return the smallest distance, the second smallest and the nearest centroid after centroid c at distance d."""
+    """Update the smallest distance, the second smallest and the nearest centroid for c at distance d; return them."""
     if d < best or (d == best and c < label):
         return d, best, c
     return best, min(d, second), label
@@ -251,9 +252,10 @@ def assign_points(
 ):
     """Assign every point to its nearest centroid, the lowest index in a tie, and update the sums of each centroid.
 
-    Hamerly 2010: a point stays while its own centroid is nearer than the lower bound for the others. Otherwise the others
-    are tried by their distance from its own centroid, until the triangle inequality rules out the rest (exponion, Newling &
-    Fleuret 2016). The bound decreases only by the shift of near centroids: the others are at least `beyond` away.
+    Hamerly 2010: a point stays while its own centroid is nearer than the lower bound for the others. Otherwise the
+    others are tried by their distance from its own centroid, until the triangle inequality rules out the rest
+    (exponion, Newling & Fleuret 2016). The bound decreases only by the shift of near centroids: the others are at least
+    `beyond` away.
     """
     weights, emd, rows = sample.weights, sample.emd, centres.rows
     order, between, near, beyond = centres.order, centres.between, centres.near, centres.beyond
@@ -342,7 +344,7 @@ def measure_clusters(
     extreme_points,  # int64 [k, 2] INOUT: the points with these distances, the first in a tie
     total,  # float64 [k, 2] INOUT: sums of weight × distance, and weights
 ):
-    """Measure the distances of points to their own centroids."""
+    """Update the smallest, the largest and the sum of the distances of points to their centroids, by cluster."""
     weights = sample.weights
     for i in range(len(weights)):
         map_row(sample, i, row)
@@ -365,7 +367,7 @@ OVERLAP_BLOCK = 16  # rows that stay in the cache while all other rows are read
 
 @inline
 def overlap(a, b):
-    """Return the sum of the minimum of two counts, bucket by bucket."""
+    """Return the overlap of two histograms of counts: the sum over buckets of the smaller count."""
     total = np.int32(0)
     for k in range(len(a)):
         total += np.int32(min(a[k], b[k]))
@@ -379,7 +381,7 @@ def overlaps(
     last,
     out,  # int32 [states, states] OUT: rows first to last, from the diagonal on
 ):
-    """Count the private states that two public states map to the same buckets."""
+    """Compute overlaps of pairs of public states, from which their distances follow (Brown et al. 2015, Alg. 2)."""
     for block in range(first, last, OVERLAP_BLOCK):
         for j in range(block, len(table)):
             for i in range(block, min(block + OVERLAP_BLOCK, last, j + 1)):

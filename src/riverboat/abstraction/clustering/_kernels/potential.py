@@ -1,7 +1,7 @@
 """Compiled loops over sparse histograms: building them, greedy earth mover's distances, nearest means.
 
-A point is the histogram of one hand over the clusters of the next street; a mean is a dense histogram. The greedy distance
-is Algorithm 2 of Ganzfried & Sandholm 2014.
+A point is the histogram of one hand over the clusters of the next street; a mean is a dense histogram. The greedy
+distance is Algorithm 2 of Ganzfried & Sandholm 2014.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class GroundDistances(NamedTuple):
     ladder: Array  # float32 [clusters, clusters]: their distances in that order
     places: Array  # float32 [clusters, dims]: embedding of each cluster
     norm: int  # L1, L2 or MAX: norm of the embedding
-    slack: Array  # float32 [1]: how much bounds in single precision may be too large
+    slack: Array  # float32 [1]: tolerance of lower bounds, for rounding in single precision
 
 
 class GreedyEmdScratch(NamedTuple):
@@ -45,19 +45,19 @@ class GreedyEmdScratch(NamedTuple):
 
     left: Array  # float32 [clusters]: remaining mass of the mean
     need: Array  # float32 [clusters]: remaining mass of the point's entries
-    rank: Array  # int32 [clusters]: position of each entry in its sorted clusters
+    rank: Array  # int32 [clusters]: next position of each entry in the `order` of its cluster
     open: Array  # int32 [clusters]: entries with remaining mass
-    place: Array  # float32 [dims]
-    bound: Array  # float32 [means]
-    queue: Array  # int32 [means]
+    place: Array  # float32 [dims]: embedding of the point
+    bound: Array  # float32 [means]: lower bound on the distance to each mean
+    queue: Array  # int32 [means]: means to compare, ascending by bound
 
 
 @kernel
 def successor_histograms(
     street_tables,  # IndexTables of this street
-    next_street_tables,  # IndexTables of the next street: the same rounds, with more cards in the last or one more round
+    next_street_tables,  # IndexTables of the next street: more cards in the last round, or one more round
     hands,  # int64 [hands]: canonical indices on this street
-    label,  # int32 [canonical hands of the next street]: cluster, or -1
+    label,  # int32 [canonical hands of the next street]: cluster, or -1 without one
     deck,  # uint8 [cards]
     width,  # cards of a deal on this street
     num_new_cards,  # cards dealt between the streets
@@ -66,7 +66,7 @@ def successor_histograms(
 ):
     """Compute the histogram of each hand over the clusters that the next cards lead to.
 
-    Returns the first hand that leads to one without a cluster, or -1.
+    Returns the first index of `hands` from which a hand without a cluster can follow, or -1.
     """
     deal, left, pick, count = scratch.deal, scratch.left, scratch.pick, scratch.counts
     start, cluster, mass = out.start, out.cluster, out.mass
@@ -116,8 +116,8 @@ def greedy_emd(
 ):
     """Compute the greedy earth mover's distance of a point and a mean (Ganzfried & Sandholm 2014, Algorithm 2).
 
-    In round r every entry takes as much mass as it can from the r-th nearest cluster with mass in the mean. The mass leaves
-    the mean before the entry is marked as served; the printed algorithm has these two lines in the other order.
+    In round r every entry takes as much mass as it can from the r-th nearest cluster with mass in the mean. The mass
+    leaves the mean before the entry is marked as served; the printed algorithm has these two lines in the other order.
     """
     clusters = len(mean)
     left, need, rank, open = scratch.left, scratch.need, scratch.rank, scratch.open
@@ -157,7 +157,10 @@ def greedy_emd(
 
 @inline
 def mean_embedding(h, i, embedding, out):
-    """Compute the mean place of a point. places float32 [clusters, dims], out float32 [dims] OUT"""
+    """Compute the embedding of point i: the mean of its clusters' embeddings, weighted by mass.
+
+    embedding float32 [clusters, dims], out float32 [dims] OUT
+    """
     for d in range(len(out)):
         out[d] = 0
     for e in range(h.start[i], h.start[i + 1]):
@@ -167,7 +170,10 @@ def mean_embedding(h, i, embedding, out):
 
 @inline
 def add_gaps(norm, x, column, bound):
-    """Add one dimension to the norms, squared for L2; separate loops, so that they are vectorized."""
+    """Add one dimension of the differences column[m] - x to the norms bound[m] (squares for L2).
+
+    The norms have separate loops, so that these are vectorized.
+    """
     if norm == L1:
         for m in range(len(bound)):
             bound[m] += abs(column[m] - x)
@@ -181,7 +187,7 @@ def add_gaps(norm, x, column, bound):
 
 @inline
 def lower_bounds(g, point, columns, bound):
-    """Compute lower bounds on the distances of a point to all means: norms of point - columns[:, m].
+    """Compute lower bounds on the distances of a point to all means: norms of embeddings, point - columns[:, m].
 
     columns float32 [dims, means], bound float32 [means] OUT
     """
@@ -214,7 +220,7 @@ def nearest_means(
     first,  # hands first to last - 1
     last,
     means,  # float32 [means, clusters]
-    mean_columns,  # float32 [dims, means]: places of the means
+    mean_columns,  # float32 [dims, means]: embeddings of the means
     g,  # GroundDistances
     scratch,  # GreedyEmdScratch
     label,  # int32 [hands] INOUT: initial guess or -1; then the nearest mean, the lowest index in a tie
@@ -265,8 +271,8 @@ def nearest_means(
 def update_nearest_distance(
     h,  # SparseHistograms
     mean,  # float32 [clusters]: the new mean
-    column,  # float32 [dims, 1]: its place
-    embedding,  # float32 [hands, dims]: places of the hands
+    column,  # float32 [dims, 1]: its embedding
+    embedding,  # float32 [hands, dims]: embeddings of the hands
     g,  # GroundDistances
     scratch,  # GreedyEmdScratch for one mean
     distance,  # float32 [hands] INOUT: distance to the nearest mean so far
@@ -284,7 +290,7 @@ def mean_embeddings(
     embedding,  # float32 [clusters, dims]
     out,  # float32 [hands, dims] OUT
 ):
-    """Compute the places of hands."""
+    """Compute the embeddings of all hands, as in `mean_embedding`."""
     for i in range(len(out)):
         mean_embedding(h, i, embedding, out[i])
 
@@ -297,7 +303,7 @@ def sum_by_cluster(
     total,  # float64 [means, clusters] INOUT
     size,  # float64 [means] INOUT
 ):
-    """Add the weighted histograms of the hands to the sums of their means."""
+    """Add the weighted histograms of hands to the totals of their clusters, and their weights to the sizes."""
     for i in range(len(label)):
         m = label[i]
         size[m] += weight[i]

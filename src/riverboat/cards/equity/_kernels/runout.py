@@ -14,7 +14,7 @@ from riverboat.core.arrays import Array
 
 
 class PotShares(NamedTuple):
-    """Shares of pots won by several players."""
+    """Pots won by several players, added up over showdowns."""
 
     best: Array  # uint16 [players] scratch
     share: Array  # float64 [players]: pots won, ties split
@@ -25,12 +25,12 @@ class PotShares(NamedTuple):
 class NextCardWorkspace(NamedTuple):
     """Scratch memory for enumerating the next cards of a hand."""
 
-    deal: Array  # uint8 [width + fresh]
-    left: Array  # uint8 [cards]
-    pick: Array  # int64 [fresh]
+    deal: Array  # uint8 [width + fresh]: hand, board and next cards
+    left: Array  # uint8 [cards]: cards that can be dealt next
+    pick: Array  # int64 [fresh]: positions of the next cards in `left`
     suits: Array  # int64 [4]
     colex: Array  # int64 [4, rounds]
-    counts: Array  # int64 [clusters], zeros
+    counts: Array  # int64 [clusters], zeros: runouts by cluster
 
 
 def next_card_workspace(deal: int, fresh: int, rounds: int, cards: int = 52, clusters: int = 0) -> NextCardWorkspace:
@@ -67,7 +67,7 @@ def next_card_workspace(deal: int, fresh: int, rounds: int, cards: int = 52, clu
 
 @inline
 def count_result(a, b, out):
-    """Count a win, a tie or a loss."""
+    """Add 1 to out[0] if a wins against b (ranking classes), to out[1] for a tie, to out[2] for a loss."""
     if a > b:
         out[0] += 1
     elif a == b:
@@ -87,7 +87,7 @@ def enumerate_heads_up(
     chosen,  # int64 [5] scratch
     out,  # int64 [3] INOUT: wins, ties, losses of the first
 ):
-    """Compare two hands on every runout of a board of zero to five cards."""
+    """Count the wins, ties and losses of a hand against another over all runouts of a board of zero to five cards."""
     key, mask, offset, value, flush = t.key, t.mask, t.offset, t.value, t.flush
     k1, m1, dead = board_keys(t, board, len(board))
     k2, m2 = k1, m1
@@ -127,7 +127,7 @@ def split_pot(
     weight,
     pots,  # PotShares INOUT
 ):
-    """Split one pot among the best of several hands."""
+    """Rank several hands on a full board, and add their shares of one pot of size `weight` to `pots`."""
     best, players = pots.best, len(hands)
     top = np.uint16(0)
     count = 0
@@ -159,7 +159,7 @@ def enumerate_multiway(
     chosen,  # int64 [5] scratch
     pots,  # PotShares INOUT
 ):
-    """Split the pots of several hands over every runout of a board; return the number of runouts."""
+    """Split a pot of size `weight` among several hands on every runout of a board; return the number of runouts."""
     base, base_mask, dead = board_keys(t, board, len(board))
     for p in range(len(hands)):
         dead |= (np.uint64(1) << np.uint64(hands[p, 0])) | (np.uint64(1) << np.uint64(hands[p, 1]))
@@ -191,7 +191,7 @@ def sample_multiway(
     hands,  # uint8 [players, 2] scratch
     pots,  # PotShares INOUT
 ):
-    """Split pots of sampled hands of several ranges on sampled runouts; return the number of draws.
+    """Sample hands of several ranges and a runout, and split a pot among them, `samples` times; return the draws made.
 
     Deals in which hands share cards are rejected and drawn again.
     """
@@ -244,7 +244,7 @@ def sum_over_next_cards(
     known,  # StrengthFeatures of the next street's hands
     out,  # StrengthFeatures OUT
 ):
-    """Average the strengths of each hand over all next cards, and sum the histograms."""
+    """Average E[HS] and E[HS²] of each hand over all next cards, and sum the histograms."""
     deal = workspace.deal
     for i in range(len(out.mean)):
         unindex_deal(street_tables, first + i, workspace.suits, workspace.colex, deal, 0)

@@ -3,7 +3,8 @@
 Hands are 0 … 1325 in the project's order. On each board they are sorted by strength once. One pass from weak to strong
 then maintains the opponent's weight below the current hand, in total and by card, so that hands which share a card can
 be subtracted (Johanson et al. 2011). That pass is `riverboat.cards.equity._kernels.showdown_values.showdown_wins`, for
-one range or for sixteen groups of hands. The last section computes the strength of hands on boards that may be incomplete.
+one range or for sixteen groups of hands. The last section computes the strength of hands on boards that may be
+incomplete.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def rank_and_sort_hands(
 
 @inline
 def begin_runouts(board, s):
-    """Prepare the runouts of a board of three to five cards; return the number of cards left."""
+    """Prepare the enumeration of runouts of a board of three to five cards; return the number of cards left."""
     dead = U(0)
     for k in range(len(board)):
         s.full[k] = board[k]
@@ -76,7 +77,7 @@ def count_group_wins(
     begin,  # the sixteen groups begin, begin + 1, …
     s,  # ShowdownWorkspace for vectors: beats OUT, 2 × wins + ties against each group
 ):
-    """Count the wins of every live hand against sixteen groups of hands; return the size of each group."""
+    """Count the wins of every live hand against sixteen groups of hands; return the live hands of each group."""
     zero = broadcast(s.sums, np.float64(0))
     for k in range(live):
         store(s.reach, U(k) * L, zero)
@@ -158,8 +159,9 @@ def ochs_on_boards(
     s,  # ShowdownWorkspace for vectors
     out,  # float64 [boards, 1326, groups] INOUT: summed over the runouts
 ):
-    """Sum the equities of every hand against each group of hands over all runouts of a board (OCHS, Johanson et al.
-    2013). Ties count half; against a group that a hand blocks, its equity against all hands counts.
+    """Sum the equities of every hand against each group of hands over all runouts (OCHS, Johanson et al. 2013).
+
+    Ties count half. Against a group that hand and board block completely, its equity against all hands counts.
     """
     known, groups = boards.shape[1], out.shape[2]
     for i in range(len(boards)):
@@ -203,7 +205,7 @@ def class_wins_on_boards(
 
 
 class HandStrengthTables(NamedTuple):
-    """Tables that rank the hands of a deck on every street."""
+    """Deck, hands and ranking tables of every street, for current hand strength on boards of any size."""
 
     deck: Array  # uint8 [cards]
     hands: Array  # uint8 [hands, hole]
@@ -219,7 +221,10 @@ def hand_strength(
     i,
     board_cards,  # number of cards on the board
 ):
-    """Compare hand i with all hands that the opponent may hold; return 2 × wins + ties and twice the number of hands."""
+    """Compare hand i with all hands that the opponent may hold, on the current board.
+
+    Returns 2 × wins + ties and twice the number of opponent hands: their ratio is the hand strength.
+    """
     deck, ranks, own = tables.deck, tables.ranks[street], hole.shape[1]
     key, mask, known = board_keys(ranks, board[i], board_cards)
     own_key, own_mask = key, mask

@@ -25,7 +25,7 @@ INLINE_OPTIONS: Any = {**KERNEL_OPTIONS, "forceinline": True}
 
 
 def load_entry(array, k, like):
-    """Return entry k of an array, as a scalar or as a vector of sixteen, like `like`."""
+    """Return entry k of an array: a vector of sixteen numbers if `like` is a SIMD vector, else a scalar."""
     raise NotImplementedError
 
 
@@ -115,7 +115,8 @@ def showdown_wins(
 ):
     """Sum the reach by card, and compute the reach that each hand beats, among hands that share no card with it.
 
-    `wins` minus `compatible_reach` is the reach of weaker hands minus that of stronger hands.
+    Returns the total reach. Parameters without a comment are those of `sum_reach`. `wins` minus `compatible_reach` is
+    the reach of weaker hands minus that of stronger hands.
     """
     total = zero
     for c in deck:
@@ -157,29 +158,29 @@ class BatchShowdownHands(NamedTuple):
     """Hands of a deck and the tables that rank them on complete boards."""
 
     hands: Array  # uint8 [hands, hole]
-    first: Array  # uint8 [hands]: its columns
-    second: Array  # uint8 [hands]: NO_CARD for hands of one card
+    first: Array  # uint8 [hands]: first card of each hand
+    second: Array  # uint8 [hands]: second card; NO_CARD for hands of one card
     two: bool  # whether hands have two cards
     mask: Array  # uint64 [hands]: a bit for each card
     key: Array  # uint64 [hands]: sums of ranking keys
     suits: Array  # uint64 [hands]: sums of ranking masks
     deck: Array  # uint8 [cards]
     ranks: RankTables
-    cards: int  # number of cards of hand and board together
+    cards: int  # number of cards of a hand and a complete board together
 
 
 class ShowdownWorkspace(NamedTuple):
     """Scratch memory for one board and its runouts. Reach, wins and sums are scalars or vectors of sixteen."""
 
     order: Array  # int32 [hands]: hands that the board does not block, from weak to strong
-    spare: Array  # int32 [hands]
-    digits: Array  # int64 [257]
+    spare: Array  # int32 [hands]: for the radix sort
+    digits: Array  # int64 [257]: for the radix sort
     strength: Array  # uint16 [hands]
     first: Array  # uint8 [hands]: cards and strength, in the order of `order`
     second: Array  # uint8 [hands]
     rank: Array  # uint16 [hands]
-    reach: Array  # float64 [hands · width]
-    beats: Array  # float64 [hands · width]
+    reach: Array  # float64 [hands · width]: weights of the opponent's hands
+    beats: Array  # float64 [hands · width]: `wins` of `showdown_wins`
     sums: Array  # float64 [53 · width]: by card, and for NO_CARD
     twice: Array  # int64 [hands]: 2 × wins + ties
     full: Array  # uint8 [5]: a board and its runout
@@ -261,7 +262,7 @@ def rank_hands_on_boards(
     above,  # int16 [boards, hands] OUT: strength; 32767 if the board blocks the hand
     below,  # int16 [boards, hands] OUT: strength; -1 if the board blocks the hand
 ):
-    """Rank all hands on many boards."""
+    """Rank all hands on many boards, for `count_pair_margins`."""
     for b in range(len(boards)):
         for h in range(above.shape[1]):
             above[b, h], below[b, h] = 32767, -1

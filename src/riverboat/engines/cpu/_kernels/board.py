@@ -1,12 +1,12 @@
 """Compiled traversal of betting × boards (`riverboat.trees.boards`) with vectors of hands.
 
-On each board a pass down the street's betting computes reach, then terminals are evaluated, and a pass up computes values.
-Between the two, on inner streets, the boards that follow are traversed in the same way. Vectors over the rows of a board
-are processed sixteen elements at a time, and terminals in chunks of sixteen (`riverboat.compiled.simd`). Terminal values are
-O(hands), as in Johanson et al. 2011.
+On each board a pass down the street's betting computes reach, then terminals are evaluated, and a pass up computes
+values. Between the two, on inner streets, the boards that follow are traversed in the same way. Vectors over the rows
+of a board are processed sixteen elements at a time, and terminals in chunks of sixteen (`riverboat.compiled.simd`).
+Terminal values are O(hands), as in Johanson et al. 2011.
 
-A team of threads runs whole iterations without returning to Python. Thread 0 traverses the first street. All threads share
-the second: a unit of work is a block of its boards and a batch of its betting.
+A team of threads runs whole iterations without returning to Python. Thread 0 traverses the first street. All threads
+share the second: a unit of work is a block of its boards and a batch of its betting.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ L = U(SIMD_WIDTH)
 
 
 class TraversalVectors(NamedTuple):
-    """Memory of one traversal."""
+    """Scratch memory of one player's traversal on one thread; offsets are those of `SeatLayout`."""
 
     own: Array  # float [vectors * stride]: the player's reach
     sigma: Array  # float [vectors * stride]: the player's strategy, at the offsets of the reach after each action
@@ -71,7 +71,7 @@ class TeamMemory(NamedTuple):
 
 @inline
 def zero_fill(out, to, count):
-    """Fill with zeros, sixteen elements at a time."""
+    """Write `count` zeros to `out` from offset `to`, sixteen at a time."""
     zero = broadcast(out, out.dtype.type(0))
     for k in range(U(0), count, L):
         store(out, to + k, zero)
@@ -79,7 +79,7 @@ def zero_fill(out, to, count):
 
 @inline
 def add_hand_weights(hand, low, high, reach, card_sums, total):
-    """Add some of the opponent's hands to the total reach and to the sums by card."""
+    """Add the reach of hands low … high - 1 to the sums of their cards and to `total`; return the new total."""
     for k in range(low, high):
         x = load(reach, U(hand[k, 0]) * L)
         total = total + x
@@ -95,16 +95,17 @@ def terminal_values(
     b,
     me,
     seat,
-    chunk,
+    chunk,  # sixteen terminals, see `SeatLayout`
     has_showdowns,  # whether the chunk contains showdowns
     stride,
     vectors,
 ):
     """Compute the values of sixteen terminals in O(hands), by sums over the opponent's hands from weak to strong.
 
-    The total reach of weaker hands minus that of weaker hands with one of my cards: only my own hand has both cards, and it
-    ties with itself. Sums are stored only where the strength changes, for the cards of hands of that strength, so they stay
-    small. A fold that faces the same hands is evaluated together with a showdown.
+    For each hand, the compatible weaker reach is the total reach of weaker hands minus that of weaker hands with one of
+    its cards. No hand is subtracted twice: only the hand itself has both cards, and it is not weaker. Sums are stored
+    only where the strength changes, for the cards of hands of that strength, so they stay small. A fold that faces the
+    same hands is evaluated together with a showdown.
     """
     opp = 1 - me
     hand_at, rep_at = U(boards.hand_at[b, opp]), U(boards.rep_at[b, me])
@@ -154,7 +155,7 @@ def terminal_values(
 
 @inline
 def gather_exit_reach(forest, batch, seat, boards, b, me, stride, vectors):
-    """Gather the reach at the exits of a batch, sixteen exits at a time, for the boards that follow."""
+    """Gather both players' reach at the exits of a batch, sixteen exits at a time, for the next street's boards."""
     size = (stride + U(1)) * L
     zero = broadcast(vectors.exit_value, vectors.exit_value.dtype.type(0))
     for k in range(forest.deal_at[forest.child_at[batch]], forest.deal_at[forest.child_at[batch + 1]]):
@@ -188,7 +189,7 @@ def deal_reach(forest, batch, boards, b, me, seat, stride, mode, vectors):
 
 @inline
 def add_child_values(forest, batch, boards, b, above, me, seat, stride, vectors):
-    """Add the values at the roots of a batch to those at the parent's exits, for each board that b represents."""
+    """Add the values at a batch's roots on board b to the exits of its parent `above`, for each board b represents."""
     size = (stride + U(1)) * L
     rows, parent_rows = U(boards.rows[b, me]), U(boards.rows[above, me])
     for k in range(forest.deal_at[batch], forest.deal_at[batch + 1]):
@@ -308,14 +309,14 @@ def traverse_boards(
 
 @inline
 def copy_vector(source, at, count, out, to):
-    """Copy numbers, sixteen at a time."""
+    """Copy `count` numbers from offset `at` of `source` to offset `to` of `out`, sixteen at a time."""
     for k in range(U(0), count, L):
         store(out, to + k, load(source, at + k))
 
 
 @inline
 def sum_blocks(block_value, blocks, size, thread, threads, out, to):
-    """Add the values of all blocks, in the order of the blocks: each thread sums a slice of the elements."""
+    """Sum the exit values of all blocks, `size` numbers each, in the order of blocks; each thread sums a slice."""
     vectors = size // L
     for k in range(vectors * U(thread) // U(threads) * L, vectors * U(thread + 1) // U(threads) * L, L):
         total = load(block_value, k)
@@ -334,8 +335,8 @@ def traverse(
     gadget,  # GadgetState: a choice before the root
     stride,
     tables,  # BoardTables
-    steps,  # float64 [iterations, 6]: factors on positive and negative regrets, floor, factor on averages, t, weight of t
-    mode,
+    steps,  # float64 [iterations, 6]: factors on positive, negative regrets, floor, factor on averages, t, its weight
+    mode,  # UPDATE, EVALUATE or BEST_RESPONSE
     first_player,
     end_player,
     blocks,  # int32 [blocks + 1]: boards of the second street that are summed together

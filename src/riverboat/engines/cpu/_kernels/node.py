@@ -1,9 +1,9 @@
 """Compiled steps at the nodes of a street: regret matching, reach down, values up, updates of regrets and averages.
 
-Vectors over the rows of a board are processed sixteen elements at a time (`riverboat.compiled.simd`). A user-defined rule
-replaces `regret_matching` and `update_regrets`, as in `riverboat.solvers.tabular.cfr`. The module also has the loops of rows
-that share a bucket, and the gadgets at the root of a subgame. Regret matching: Zinkevich et al. 2007; discounts: Brown &
-Sandholm 2019; predictions: Farina et al. 2021.
+Vectors over the rows of a board are processed sixteen elements at a time (`riverboat.compiled.simd`). A user-defined
+rule replaces `regret_matching` and `update_regrets`, as in `riverboat.solvers.tabular.cfr`. The module also has the
+loops of rows that share a bucket, and the gadgets at the root of a subgame. Regret matching: Zinkevich et al. 2007;
+discounts: Brown & Sandholm 2019; predictions: Farina et al. 2021.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ROUNDING_DUST = 2.0**-40
 
 
 class BoardTables(NamedTuple):
-    """Tables of an engine: [board][player][betting row, action][row], flat."""
+    """Tables of an engine: [board][player][decision, action][row], flat."""
 
     regret: Array  # float or int16 INOUT
     average: Array  # float or uint16 INOUT: weighted mean of reach × strategy; played except in UPDATE
@@ -99,7 +99,8 @@ def regret_matching(
 ):
     """Compute the strategy by regret matching and push reach probabilities to the children.
 
-    Actions are played in proportion to their positive regrets, uniformly where no regret is positive (Zinkevich et al. 2007).
+    Actions are played in proportion to their positive regrets, uniformly where no regret is positive (Zinkevich et al.
+    2007). Arguments are those of `proportional_strategy`; `t`, the iteration, is for user-defined rules.
     """
     predictive = len(prediction) > 0
     proportional_strategy(
@@ -126,7 +127,7 @@ def update_regrets(
     at,
     num_actions,
     num_hands,
-    step,  # float64 [6]
+    step,  # float64 [6], see `BoardEngine.iterate`
     stride,
     value,  # float: counterfactual values; of each action at `child_offsets`
     child_offsets,  # int64 [actions]
@@ -137,7 +138,7 @@ def update_regrets(
 ):
     """Compute the node's value and update its regrets: discount, add the instantaneous regrets, apply the floor.
 
-    Regret matching may weight actions freely: the decreasing potential is then a weighted sum of squares.
+    Regrets of actions may be weighted: the potential of regret matching is then a weighted sum of squared regrets.
     """
     kind = value.dtype.type
     positive_factor, negative_factor = broadcast(value, kind(step[0])), broadcast(value, kind(step[1]))
@@ -171,7 +172,7 @@ def update_average(
     own,  # float [action, hand] from offset `below`: the player's reach after each action
     below,
 ):
-    """Update the weighted mean of reach × strategy."""
+    """Update the weighted mean of reach × strategy in the table of averages."""
     kind = own.dtype.type
     old, new, t = broadcast(own, kind(step[3])), broadcast(own, kind(step[5])), U(step[4])
     for a in range(num_actions):
@@ -184,7 +185,7 @@ def update_average(
 
 @inline
 def find_lock(lock, board, node):
-    """Return the lock at a node of a board, or -1."""
+    """Return the index in `lock` of a node on a board, or -1 if the node is not locked there."""
     for i in range(len(lock)):
         if lock[i, 0] == board and lock[i, 1] == node:
             return i
@@ -317,8 +318,8 @@ class TiedStreetRows(NamedTuple):
     rows: Array  # int64 [boards]
     first: Array  # int64 [boards]: offset of the rows of each board in bucket and weight
     bucket: Array  # int32 [rows of all boards]
-    weight: Array  # float64 [rows of all boards]: share of the row in its bucket, by the hands and boards that it represents
-    slots: int  # vectors of a board: decisions × actions
+    weight: Array  # float64 [rows of all boards]: share of the row in its bucket, by the deals that it represents
+    slots: int  # vectors of a board: one for each decision and action
     buckets: int
 
 
@@ -332,7 +333,7 @@ def average_tied_rows(
     mean,  # float [buckets] scratch
     vector,  # float [stride] scratch
 ):
-    """Replace all rows of a bucket by their weighted mean, not below the floor, slot by slot."""
+    """Replace all rows of a bucket by their weighted mean, not below the floor; threads take slots in turn."""
     base, rows, first, bucket, weight = street.base, street.rows, street.first, street.bucket, street.weight
     kind = mean.dtype.type
     low, dust = kind(floor), kind(ROUNDING_DUST)
@@ -365,10 +366,10 @@ TINY = 1e-30  # smaller sums of positive regrets count as zero
 
 
 class GadgetState(NamedTuple):
-    """State of a gadget.
+    """State of a gadget at the root of a subgame.
 
-    STOP has one information set for each row and draw, with the actions stop and enter. CHOOSE has one information set with
-    an action for each hand.
+    STOP has one information set for each row and draw, with the actions stop and enter. CHOOSE has one information set
+    with an action for each hand.
     """
 
     kind: int
@@ -389,7 +390,7 @@ class GadgetState(NamedTuple):
 
 @inline
 def root_regret_matching(regret, prediction, t, out):
-    """Compute the strategy by regret matching, for any number of information sets."""
+    """Compute the gadget's strategy by regret matching. `out`: float64 [actions, infosets]"""
     num_actions, num_infosets = regret.shape
     for s in range(num_infosets):
         total = 0.0
@@ -406,7 +407,7 @@ def root_regret_matching(regret, prediction, t, out):
 
 @inline
 def update_root_regrets(regret, prediction, step, instant):
-    """Update the regrets: discount, add the instantaneous regrets, apply the floor."""
+    """Update the gadget's regrets: discount, add the instantaneous regrets, apply the floor."""
     num_actions, num_infosets = regret.shape
     for a in range(num_actions):
         for s in range(num_infosets):
@@ -420,9 +421,9 @@ def update_root_regrets(regret, prediction, step, instant):
 
 @kernel
 def enter_root(gadget, me, rows, t, own, opp):
-    """Compute the reach at the root through the gadget.
+    """Compute the gadget's strategy and the reach at the root of its player's hands.
 
-    It is the player's own reach if it is the gadget's player, else the opponent's.
+    If `me` is the gadget's player the reach is written to `own`, else to `opp`.
     """
     is_gadget_player = me == gadget.player
     if is_gadget_player:
@@ -442,7 +443,7 @@ def enter_root(gadget, me, rows, t, own, opp):
 
 @kernel
 def update_root(gadget, step, value, at):
-    """Update the gadget's regrets and averages from the values of its rows, which begin at offset `at`."""
+    """Update the gadget's regrets and averages from its player's values at the root, from offset `at` of `value`."""
     if gadget.kind == STOP:
         for k in range(len(gadget.row)):
             enter_value, stop_value = value[at + gadget.row[k]] * gadget.factor[k], gadget.offset[k]

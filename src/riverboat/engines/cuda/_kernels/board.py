@@ -1,10 +1,10 @@
 """Traversal of betting × boards for a GPU, the counterpart of `riverboat.engines.cpu._kernels.board`.
 
-A thread block runs a program (`riverboat.engines.cuda.program`) on one board and some roots of the betting on its street; a
-thread owns some rows of hands. Streets follow each other across the whole device. First all boards of the first street
-go down, then those of the second. The last street goes down and up at once, with its vectors in shared memory if they
-fit. Then the earlier streets go up. Whole iterations run in one launch. Blocks wait for each other between streets
-(`grid_barrier`), so no more blocks are launched than can be resident at the same time.
+A thread block runs a program (`riverboat.engines.cuda.program`) on one board and some roots of the betting on its
+street; a thread owns some rows of hands. Streets follow each other across the whole device. First all boards of the
+first street go down, then those of the second. The last street goes down and up at once, with its vectors in shared
+memory if they fit. Then the earlier streets go up. Whole iterations run in one launch. Blocks wait for each other
+between streets (`grid_barrier`), so no more blocks are launched than can be resident at the same time.
 
 `riverboat.engines.cuda.compilation` compiles the functions for a table format, a mode and a schedule.
 """
@@ -59,7 +59,7 @@ INNER_WIDTH, EXIT_WIDTH, LAST_WIDTH = 10, 8, 8  # numbers of a work item
 
 
 class CudaProgram(NamedTuple):
-    """Programs of thread blocks for all shapes of betting, streets and players; see `riverboat.engines.cuda.program`."""
+    """Programs of thread blocks for all betting shapes, streets and players; see `riverboat.engines.cuda.program`."""
 
     op: Array  # int32 [ops * 8]
     entry: Array  # int32 [entries * 2]: slot of the values, whether they are added to it
@@ -93,7 +93,7 @@ class CudaBoards(NamedTuple):
 
 
 class CudaWorkItems(NamedTuple):
-    """Work items: what one thread block does without the others."""
+    """Work items: parts of a traversal that thread blocks do independently of each other."""
 
     inner_at: Array  # int32 [streets]: first item of each street but the last
     inner: Array  # int32 [items * 10]: board, parent; for each player first op, end of the pass down, of the pass up
@@ -105,7 +105,7 @@ class CudaWorkItems(NamedTuple):
 
 
 class CudaWorkspace(NamedTuple):
-    """Vectors, `stride` numbers each."""
+    """Vectors of reach and values in the device's memory, `stride` numbers each."""
 
     root_own: Array  # float [games * 2 * stride]: each player's own reach at the root
     root_opp: Array  # float […]: each player's reach at the root, for the opponent's values
@@ -128,7 +128,7 @@ class CudaBoardTables(NamedTuple):
 
 
 class CudaContext(NamedTuple):
-    """What a thread block works with."""
+    """Arrays that the functions of a thread block use."""
 
     program: CudaProgram
     boards: CudaBoards
@@ -144,7 +144,7 @@ class CudaContext(NamedTuple):
 
 
 def grid_barrier(barrier, count):
-    """Wait until all blocks have reached this barrier `count` times."""
+    """Wait until all blocks have called this `count` times in the launch: a barrier across the device."""
     cuda.syncthreads()
     if cuda.threadIdx.x == 0:
         cuda.threadfence()
@@ -156,7 +156,7 @@ def grid_barrier(barrier, count):
 
 
 def next_work_item(barrier, counter, memory, at):
-    """Return the next work item that no block has taken."""
+    """Return the next work item that no block has taken, by the atomic counter `barrier[counter]`."""
     cuda.syncthreads()
     if cuda.threadIdx.x == 0:
         memory[at] = cuda.atomic.add(barrier, counter, 1) + cuda.gridDim.x
@@ -165,7 +165,7 @@ def next_work_item(barrier, counter, memory, at):
 
 
 def block_copy(source, source_at, count, out, to):
-    """Copy numbers with all threads of a block."""
+    """Copy `count` numbers with all threads of a block."""
     r = U(cuda.threadIdx.x)
     while r < count:
         out[to + r] = source[source_at + r]
@@ -176,7 +176,7 @@ def block_copy(source, source_at, count, out, to):
 
 
 def load_board(boards, sizes, b, me, memory, short):
-    """Load the indices of a board into shared memory, and return its view."""
+    """Load the indices of board b for player `me` into shared memory, and return the board's view."""
     seat, other = TWO * b + me, TWO * b + ONE - me
     rows, hands, stride = U(boards.rows[seat]), U(boards.hands[other]), U(sizes[1])
     hand = U(OP_WINDOW_SHORTS) + U(10) * stride
@@ -199,7 +199,7 @@ def load_board(boards, sizes, b, me, memory, short):
 
 
 def set_root_reach(boards, workspace, gadgets, op, table, before, first, slots, memory, short):
-    """Set the reach of both players at two roots: from the rows of the parent board, or at the root of the game."""
+    """Set both players' reach at two roots: from the parent board `before`, or if `first` at the root of the game."""
     stride, b, me = U(table.stride), U(table.board), U(table.me)
     one, two = U(op[1]) * stride, U(op[4]) * stride
     if first:
@@ -224,7 +224,7 @@ def set_root_reach(boards, workspace, gadgets, op, table, before, first, slots, 
 
 
 def gather_reach(source, one_at, two_at, short, up, rows, slots, one, two):
-    """Gather the reach of one player at two roots from the parent board."""
+    """Gather one player's reach at two roots from the rows of the parent board. `up`: offset of the map of rows"""
     r = U(cuda.threadIdx.x)
     while r < rows:
         row = U(short[up + r])
@@ -314,7 +314,11 @@ def schedule_step(steps, i):
 
 
 def run_program(context, begin, end, table, before, first, part, fresh, step, slots):
-    """Run a program on one board."""
+    """Run operations begin … end - 1 of the program on one board.
+
+    `table`: view of the board; `before`: parent board; `first`: whether the street is the first; `part`, `fresh`: see
+    `add_root_values`.
+    """
     program, boards, workspace, gadgets = context.program, context.boards, context.workspace, context.gadgets
     tables, memory, short, words = context.tables, context.memory, context.short, context.words
     k, position = begin, U(OP_WINDOW)
@@ -353,7 +357,7 @@ def run_program(context, begin, end, table, before, first, part, fresh, step, sl
 
 
 def process_inner_board(context, k, up, first, me, step):
-    """Run the pass down, or up, below one root on an earlier street."""
+    """Run work item k of an earlier street: the pass down, or `up`, below one root on one board."""
     items, boards, at = context.items, context.boards, U(INNER_WIDTH) * k
     b, before, ops = U(items.inner[at]), U(items.inner[at + ONE]), at + TWO + FOUR * me
     begin, middle, end = U(items.inner[ops]), U(items.inner[ops + ONE]), U(items.inner[ops + TWO])
@@ -367,7 +371,10 @@ def process_inner_board(context, k, up, first, me, step):
 
 
 def sum_exit_values(context, k, before_last, me):
-    """Compute the value of an exit: the sum over child boards times the probability of each deal."""
+    """Compute the value of exit k: the sum over child boards, times the probability of each deal.
+
+    `before_last`: whether the child boards are on the last street, whose values are in `CudaWorkspace.part`.
+    """
     boards, items, workspace = context.boards, context.items, context.workspace
     at, stride = U(EXIT_WIDTH) * k, U(context.sizes[1])
     b, exit_slot, root = U(items.exit[at]), U(items.exit[at + ONE + me]), U(items.exit[at + THREE + me])
@@ -393,7 +400,10 @@ def sum_exit_values(context, k, before_last, me):
 
 
 def process_last_boards(context, k, alone, me, step):
-    """Process some boards of the last street below some roots: down, up, and the sum of their values."""
+    """Run work item k of the last street: both passes below some roots on some boards, and the sum of their values.
+
+    `alone`: whether the last street is the first.
+    """
     items, at = context.items, U(LAST_WIDTH) * k
     before, begin, end = U(items.last[at]), U(items.last[at + ONE]), U(items.last[at + TWO])
     part, ops = U(items.last[at + THREE]), at + FOUR + TWO * me
@@ -419,7 +429,7 @@ def traverse(
     end_player,
     barrier,  # int64 [1 + 2 * iterations] INOUT: zero at first; barrier count, then counters of work items
 ):
-    """Run iterations of all games, or compute their values for one player."""
+    """Run iterations of all games, or compute the values of some players; MODE is a constant of the compilation."""
     memory = cuda.shared.array(0, COMPUTE_TYPE)
     short = cuda.shared.array(0, uint16)
     words = cuda.shared.array(0, int32)

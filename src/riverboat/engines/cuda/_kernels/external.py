@@ -1,13 +1,13 @@
 """External sampling MCCFR over betting tree × buckets on a GPU (Lanctot et al. 2009).
 
-This is the traversal of `riverboat.engines.sampling._kernels.external` by many threads. A thread draws a deal, finds its
-buckets and compares its hands. Then a thread block traverses a group of deals, two traversals each. On the pass down its
-threads take the pending decisions and append those that follow, level by level. On the pass up they compute values, from
-the last level on. All blocks read and write one table, like racing threads on processors.
+This is the traversal of `riverboat.engines.sampling._kernels.external` by many threads. A thread draws a deal, finds
+its buckets and compares its hands. Then a thread block traverses a group of deals, two traversals each. On the pass
+down its threads take the pending decisions and append those that follow, level by level. On the pass up they compute
+values, from the last level on. All blocks read and write one table, like racing threads on processors.
 
 A deal draws the same random numbers as on processors, from its key. So one block with the groups of the processor gives
-the result of one thread, up to the order of sums. Functions of the processor's kernels that are used here are compiled for
-the device by `riverboat.solvers.mccfr.cuda_trainer`, which sets the names that are None here.
+the result of one thread, up to the order of sums. Functions of the processor's kernels that are used here are compiled
+for the device by `riverboat.solvers.mccfr.cuda_trainer`, which sets the names that are None here.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def deal_hands(
 
 
 def regret_matching_scale(cells, at, count):
-    """Return the factor on positive regrets and the constant that give the strategy of regret matching."""
+    """Return the numbers (scale, rest) of regret matching: an action has probability max(regret, 0) · scale + rest."""
     total = real(0)
     for a in range(count):
         total += max(cells[at + a], real(0))
@@ -84,7 +84,7 @@ def regret_matching_scale(cells, at, count):
 
 
 def visit_node(tree, dealt, k, node, slot, traversal, lengths, notes, block):
-    """Evaluate a terminal, or append a decision to the lists."""
+    """Write a terminal's value to its slot, or append a decision to the block's lists; `k`: deal."""
     word = tree.nodes[4 * node]
     if word & TERMINAL_BIT:
         x = tree.pay[4 * node + 3]
@@ -139,7 +139,7 @@ def opponent_decision(tree, cells, dealt, begin, share, entry, lengths, notes, b
 
 
 def traverser_decision(tree, cells, dealt, begin, i, lengths, notes, block):
-    """Visit all actions at a decision of the traverser."""
+    """Record the strategy at a decision of the traverser, number i of the block's list, and visit all actions."""
     node, traversal, k, count, at = locate_decision(tree, dealt, begin, notes.own[block, i])
     scale, rest = regret_matching_scale(cells, at, count)
     first = np.int64(cuda.atomic.add(lengths, SLOTS, count))
@@ -151,7 +151,7 @@ def traverser_decision(tree, cells, dealt, begin, i, lengths, notes, block):
 
 
 def update_regrets(cells, i, notes, block):
-    """Compute the value of a decision of the traverser from its actions, and add its regrets."""
+    """Compute the value of decision i of the traverser from those of its actions, and add its regrets to the table."""
     entry, at, packed = notes.own[block, i], notes.at[block, i], notes.first[block, i]
     first, count, total = packed >> 8, packed & 255, real(0)
     for a in range(count):
@@ -220,7 +220,7 @@ def discount(
     negative,
     decay,
 ):
-    """Multiply the positive and negative regrets of a street, and its averages, by factors: one thread for each cell."""
+    """Multiply positive and negative regrets of a street, and its averages, by factors; one thread for each cell."""
     cell = base + cuda.grid(1)
     if cell >= end:
         return

@@ -1,4 +1,4 @@
-"""`numba.cuda`, intrinsics, and number formats of tables on a GPU: plain, or 16-bit codes of `riverboat.compiled.simd`."""
+"""Device intrinsics, and number formats of tables on a GPU: plain, or 16-bit codes of `riverboat.compiled.simd`."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ else:
         return types.void(table, types.uint64, types.uint64), code
 
     def vector_pointer(context, builder, kind, array, at):
-        """Return a pointer to four numbers, aligned to four, which are moved at once."""
+        """Return the type of a vector of four numbers, and a pointer to the one at an offset that four divides."""
         cells = context.make_array(kind)(context, builder, array)
         whole = ir.VectorType(context.get_data_type(kind.dtype), 4)
         return whole, builder.bitcast(builder.gep(cells.data, [at]), whole.as_pointer())
@@ -105,12 +105,12 @@ else:
 
 
 def load_entry(table, at):
-    """Load a number without a code."""
+    """Load a number of a float table."""
     return table[at]
 
 
 def store_entry(table, at, x, turn):
-    """Store a number without a code."""
+    """Store a number in a float table; `turn` is not used."""
     table[at] = x
 
 
@@ -137,7 +137,7 @@ def load_signed(table, at):
 
 
 def rounding_threshold(at, turn, bits):
-    """Return the dither of a table entry at an iteration, of which 32 bits are needed."""
+    """Return the dither of table entry `at` at iteration `turn`: a number of 32 - `bits` bits."""
     first = np.uint64(np.uint32(at)) * ENTRY_FACTOR & LOW_32_BITS
     second = np.uint64(np.uint32(turn)) * STEP_FACTOR & LOW_32_BITS
     return np.uint32((first + second) & LOW_32_BITS) >> bits

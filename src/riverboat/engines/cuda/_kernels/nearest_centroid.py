@@ -20,7 +20,10 @@ MAX_DISTANCE = np.float32(3e38)
 
 
 def nearest_two_centroids(points, rows, labels, lower):
-    """Find the nearest centroid of each point, and the distance of the second nearest."""
+    """Write the nearest centroid of each point to `labels`, and the distance of the second nearest to `lower`.
+
+    `rows`: centroids.
+    """
     tile = cuda.shared.array(TILE_SIZE, FLOAT)
     row = cuda.local.array(WIDTH, FLOAT)
     i, n, k, d = cuda.grid(1), points.shape[0], rows.shape[0], points.shape[1]

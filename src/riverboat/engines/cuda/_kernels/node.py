@@ -1,8 +1,9 @@
 """Operations of a GPU program on one board: terminal values, reach down, values up, updates of regrets and averages.
 
-Vectors are stored in slots, `stride` numbers each (`riverboat.engines.cuda.program`). A thread owns some rows of all of them,
-so threads exchange data only at terminals. `riverboat.engines.cuda.compilation` compiles the functions and sets the names
-that are None here. Arrays are flat and indices unsigned: an index that might be negative costs five more instructions.
+Vectors are stored in slots, `stride` numbers each (`riverboat.engines.cuda.program`). A thread owns some rows of all of
+them, so threads exchange data only at terminals. `riverboat.engines.cuda.compilation` compiles the functions and sets
+the names that are None here. Arrays are flat and indices unsigned: an index that might be negative costs five more
+instructions.
 """
 
 from __future__ import annotations
@@ -81,8 +82,8 @@ def clear_lists(memory, short, table):
 def running_sums(memory, short, table):
     """Compute running sums of all hands and of the hands of each card, for four vectors: one thread for each list.
 
-    The list of all hands is summed in chunks; the totals of previous chunks are summed afterwards. The next numbers are read
-    before anything is written, because the compiler cannot prove that they do not overlap.
+    The list of all hands is summed in chunks; the totals of previous chunks are summed afterwards. The next numbers are
+    read before anything is written, because the compiler cannot prove that they do not overlap.
     """
     hands = table.hands
     chunks = U((V(hands) + V(SUM_CHUNK - 1)) // V(SUM_CHUNK))
@@ -131,7 +132,10 @@ def running_sums(memory, short, table):
 
 
 def write_terminal_values(entry, end, table, memory, short, slots, r, y, z, every):
-    """Write the values of a row at the terminals of one reach vector."""
+    """Write the values of row r at the terminals entry … end - 1, which share one vector of the opponent's reach.
+
+    `y`, `z`, `every`: compatible reach of weaker hands, of hands that are not stronger, and of all hands.
+    """
     while entry < end:
         pay, out = table.pays + THREE * entry, table.notes + TWO * entry
         x = memory[pay + TWO] * every + memory[pay] * y + memory[pay + ONE] * z
@@ -143,9 +147,9 @@ def write_terminal_values(entry, end, table, memory, short, slots, r, y, z, ever
 def terminal_values(program, op, table, slots, memory, short):
     """Compute the values at terminals that share four vectors of the opponent's reach, in O(hands).
 
-    The algorithm is that of `riverboat.engines.cpu._kernels.board.terminal_values`. Shared memory holds running sums over the
-    opponent's hands from weak to strong, [1 + hands], the same for the hands of each card, [2 * hands + 53], the sums of
-    chunks and those of all previous chunks; four vectors are interleaved.
+    The algorithm is that of `riverboat.engines.cpu._kernels.board.terminal_values`. Shared memory holds running sums
+    over the opponent's hands from weak to strong, [1 + hands], the same for the hands of each card, [2 * hands + 53],
+    the sums of chunks and those of all previous chunks; four vectors are interleaved.
     """
     rows, hands, stride = U(table.rows), U(table.hands), U(table.stride)
     tid, step = U(cuda.threadIdx.x), U(cuda.blockDim.x)
@@ -218,7 +222,7 @@ def terminal_values(program, op, table, slots, memory, short):
 
 
 def action_weight(regret, prediction, average, at):
-    """Return the weight of an action: the positive part of a regret with its prediction, or of an average."""
+    """Return the weight of an action: the positive part of its regret with prediction; of its average if not UPDATE."""
     if MODE != UPDATE:
         return max(fetch_average(average, at), real(0))
     x = fetch_regret(regret, at)
@@ -303,7 +307,7 @@ def update_regret(tables, at, old, gain, step):
 
 
 def own_action_weight(tables, at, old):
-    """Return the weight of an action of the player, whose regret is known."""
+    """Return the weight of an action of the player, like `action_weight`; `old`: its regret, already read."""
     if MODE != UPDATE:
         return max(fetch_average(tables.average, at), real(0))
     x = old

@@ -1,15 +1,15 @@
 """Steps of public chance sampling over buckets on a GPU: all hands of both seats on some boards (Johanson et al. 2012).
 
-The hands of a board have one order on all streets (`riverboat.engines.sampling._kernels.public_chance`): hand k of board b is
-row b · live + k of a street. Reach and values of a row are stored by unit, and column values by slot
-(`riverboat.engines.cuda.vector_plan`), so that adjacent threads have adjacent units or columns. No thread waits for another,
-and only sums over the hands of a bucket have concurrent writes.
+The hands of a board have one order on all streets (`riverboat.engines.sampling._kernels.public_chance`): hand k of
+board b is row b · live + k of a street. Reach and values of a row are stored by unit, and column values by slot
+(`riverboat.engines.cuda.vector_plan`), so that adjacent threads have adjacent units or columns. No thread waits for
+another, and only sums over the hands of a bucket have concurrent writes.
 
-Within a street a hand stays in its bucket. So the gains of a bucket's hands for a sequence of actions are summed over all
-boards before the update: regrets are computed once for each bucket, not for each hand.
+Within a street a hand stays in its bucket. So the gains of a bucket's hands for a sequence of actions are summed over
+all boards before the update: regrets are computed once for each bucket, not for each hand.
 
-A launch costs time for each array argument, so there are few of them, and `sizes` has the offsets of each street in them.
-`riverboat.solvers.mccfr.cuda_public_chance` compiles the kernels and sets the name that is None here.
+A launch costs time for each array argument, so there are few of them, and `sizes` has the offsets of each street in
+them. `riverboat.solvers.mccfr.cuda_public_chance` compiles the kernels and sets the name that is None here.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ KIND, LANES, UNIT, SEQUENCE, DECISION, ABOVE, MOVE, MOVES, CELLS, CELL, TURN, EN
 )
 PAY = PLAN + 17  # offset in the array of payoffs
 FIELDS = PAY + 1
-# float32 `sums`, by bucket: WEIGHT [buckets · sequences], probability of a sequence; GAINED [same], gain of the hands of a
-# bucket; HELD [buckets · units], reach of a bucket's hands at the start of a street.
+# float32 `sums`, by bucket: WEIGHT [buckets · sequences], probability of a sequence; GAINED [same], gain of the hands
+# of a bucket; HELD [buckets · units], reach of a bucket's hands at the start of a street.
 # float32 `rows`, by hand: REACH, VALUE [boards · live · units]; MET [boards · live · slots].
-# uint32 `dealt`: SEEN [boards · live], hands in order; BY_BUCKET [same], their positions, grouped by bucket; RUN_AT [boards ·
-# runs, 3], some hands of one bucket: the first in BY_BUCKET, the number, the bucket.
+# uint32 `dealt`: SEEN [boards · live], hands in order; BY_BUCKET [same], their positions, grouped by bucket; RUN_AT
+# [boards · runs, 3], some hands of one bucket: the first in BY_BUCKET, the number, the bucket.
 STREET, COLUMN_UNIT, COLUMN, FOLDED, SHOWN = range(5)  # rows of `columns`, see `vector_plan.PlanColumns`
 SHARES = 2  # offset in `paid` of the increments of averages by one hand; before it, the values of both seats
 
@@ -55,13 +55,13 @@ SHARES = 2  # offset in `paid` of the increments of averages by one hand; before
 
 
 class TableUnit(NamedTuple):
-    """The unit and bucket of a thread: a street, and offsets in the tables, the sums and the plan."""
+    """Unit (`vector_plan`) and bucket of a thread: their street, and offsets in the tables, the sums and the plan."""
 
     street: Any
     kind: Any
     lanes: Any
     first: Any  # its empty sequence, in WEIGHT and GAINED
-    held: Any  # in `sums`
+    held: Any  # offset of HELD in `sums`
     row: Any  # first cell of the bucket
     cells: Any  # its first decision in CELL; `lanes` apart
     begin: Any  # its decisions
@@ -91,7 +91,10 @@ def find_table_unit(plan, sizes):
 
 
 def sequence_probabilities(plan, sizes, count, cells, sums):
-    """Compute the probabilities of all sequences by regret matching, and clear the sums of the last step."""
+    """Compute the probabilities of all sequences by regret matching, and clear the sums of the last step.
+
+    There are `count` threads, one for each unit and bucket.
+    """
     if U(cuda.grid(1)) >= U(count):
         return
     unit = find_table_unit(plan, sizes)
@@ -112,7 +115,7 @@ def sequence_probabilities(plan, sizes, count, cells, sums):
 
 
 def update_tables(plan, sizes, count, cells, sums, paid):
-    """Update the regrets and averages of all buckets."""
+    """Update the regrets and averages of all buckets, by `count` threads: one for each unit and bucket."""
     if U(cuda.grid(1)) >= U(count):
         return
     unit = find_table_unit(plan, sizes)
@@ -154,7 +157,7 @@ def update_tables(plan, sizes, count, cells, sums, paid):
 
 
 def street_reach(plan, sizes, count, first, dealt, sums, rows):
-    """Compute the reach at the start of later streets, from the sequences of earlier streets and the buckets there."""
+    """Compute each hand's reach at the units of later streets, from its buckets and sequences on earlier streets."""
     t, s = U(cuda.grid(1)) + U(sizes[1, REACH]), 1
     if t >= U(count):
         return
@@ -174,7 +177,7 @@ def street_reach(plan, sizes, count, first, dealt, sums, rows):
 
 
 def add_to_cards(passed, seen, two, amount):
-    """Add a hand's reach to the sums of its cards in shared memory."""
+    """Add a hand's reach, `amount`, to the sums of its cards in shared memory. `seen`: packed hand"""
     threads, tid = U(cuda.blockDim.x), U(cuda.threadIdx.x)
     passed[(seen & CARD) * threads + tid] += amount
     if two:
@@ -182,23 +185,26 @@ def add_to_cards(passed, seen, two, amount):
 
 
 def subtract_cards(passed, seen, total):
-    """Return a total without the sums of a hand's cards."""
+    """Return `total` minus the sums of the cards of a packed hand."""
     threads, tid = U(cuda.blockDim.x), U(cuda.threadIdx.x)
     return total - passed[(seen & CARD) * threads + tid] - passed[((seen >> TO_SECOND) & CARD) * threads + tid]
 
 
 def bucket_weight(seen, bucket, weight, sums, weights, wide):
-    """Return the bucket of a hand and the weight of a column there, which is loaded only for another bucket."""
+    """Return the bucket of a packed hand, and the probability of a column's sequence in that bucket.
+
+    The probability is loaded only if the bucket differs from `bucket`, whose probability is `weight`.
+    """
     own = seen >> TO_BUCKET
     return own, weight if own == bucket else sums[weights + own * wide]
 
 
 def column_values(columns, sizes, two, first, dealt, sums, rows):
-    """Process one column on one board, hands from weak to strong: compatible reach, and reach of weaker minus stronger hands.
+    """Compute, for each hand, a column's compatible reach (folds), and that of weaker minus stronger hands (showdowns).
 
-    `passed` has, for each card, the reach of processed hands minus that of the rest, so that one number serves both sides
-    of a hand. Hands of equal strength are evaluated when half of their reach is processed: ties and hands with both cards
-    cancel.
+    A thread processes one column on one board, hands from weak to strong. `passed` has, for each card, the reach of
+    processed hands minus that of the rest, so that one number serves both sides of a hand. Hands of equal strength are
+    evaluated when half of their reach is processed: ties and hands with both cards cancel.
     """
     passed = cuda.shared.array(0, FLOAT)
     tid, threads = U(cuda.threadIdx.x), U(cuda.blockDim.x)
@@ -279,7 +285,7 @@ def column_values(columns, sizes, two, first, dealt, sums, rows):
 
 
 def gather_values(plan, pays, sizes, s, first, boards, dealt, sums, rows):
-    """Sum the gains of some hands of a bucket for each sequence of a unit, and compute the unit's value for each hand."""
+    """Add the gains of some hands of a bucket for each sequence of a unit, and compute the unit's values by hand."""
     hand_value = cuda.shared.array(0, FLOAT)
     tid, threads = U(cuda.threadIdx.x), U(cuda.blockDim.x)
     t, units, runs = U(cuda.grid(1)), U(sizes[s, UNITS]), U(sizes[s, RUNS])

@@ -39,7 +39,10 @@ class CudaGadgets(NamedTuple):
 
 
 def root_action_weight(gadgets, mine, i):
-    """Return the weight of an action: the positive part of its regret with the prediction."""
+    """Return the weight of action i in regret matching: the positive part of its regret with the prediction.
+
+    `mine`: whether to read the tables of the gadget's player, or the copies that its opponent plays against.
+    """
     x = gadgets.regret[i] if mine else gadgets.opp_regret[i]
     if PREDICTIVE:
         x += gadgets.prediction[i] if mine else gadgets.opp_prediction[i]
@@ -52,7 +55,7 @@ def num_summing_threads():
 
 
 def block_sum(memory, at, x):
-    """Sum the numbers of the summing threads, and return the total to each thread of the block."""
+    """Return the sum of the summing threads' numbers x to each thread; `memory` is used from offset `at` on."""
     cuda.syncthreads()
     if U(cuda.threadIdx.x) < num_summing_threads():
         memory[at + U(cuda.threadIdx.x)] = x
@@ -65,7 +68,7 @@ def block_sum(memory, at, x):
 
 
 def root_weight_sum(gadgets, base, sets, mine, memory, at):
-    """Return the sum of the weights of all hands that can be chosen."""
+    """Return the sum of the weights of all hands that can be chosen, by all threads of a block."""
     partial_sum, k = 0.0, U(cuda.threadIdx.x)
     while k < sets and U(cuda.threadIdx.x) < num_summing_threads():
         partial_sum += root_action_weight(gadgets, mine, base + k)
@@ -74,7 +77,7 @@ def root_weight_sum(gadgets, base, sets, mine, memory, at):
 
 
 def root_probability(gadgets, base, sets, k, stop, mine, total):
-    """Return the probability that a set enters (STOP), or that a hand is chosen."""
+    """Return the probability that set k enters (STOP), or that hand k is chosen; `total`: sum of the weights."""
     if stop:
         stop_weight = root_action_weight(gadgets, mine, base + k)
         enter_weight = root_action_weight(gadgets, mine, base + sets + k)
@@ -83,9 +86,9 @@ def root_probability(gadgets, base, sets, k, stop, mine, total):
 
 
 def enter_root(gadgets, game, table, slots, mine_at, theirs_at, memory):
-    """Compute the reach at the root through the gadget.
+    """Compute the reach at the root of the gadget's player from the gadget's strategy, with all threads of a block.
 
-    It is the player's own reach if it is the gadget's player, else the opponent's.
+    It is written to `mine_at` of `slots` if the traversing player is the gadget's player, else to `theirs_at`.
     """
     if gadgets.kind[game] == 0:
         return
@@ -112,7 +115,7 @@ def enter_root(gadgets, game, table, slots, mine_at, theirs_at, memory):
 
 
 def update_root_regret(gadgets, i, instant, played, step):
-    """Update the average and the regret: discount, add the instantaneous regret, apply the floor."""
+    """Update the average and the regret of action i: discount, add the instantaneous regret, apply the floor."""
     gadgets.average[i] = gadgets.average[i] * step[3] + played * step[5]
     r = gadgets.regret[i]
     r = r * (step[0] if r > 0 else step[1]) + instant
@@ -123,7 +126,7 @@ def update_root_regret(gadgets, i, instant, played, step):
 
 
 def update_root(gadgets, game, table, slots, value, step, memory):
-    """Update the gadget's regrets and averages from the values of its rows, which begin at offset `value`."""
+    """Update the gadget's regrets and averages from its player's values at the root, from offset `value` of `slots`."""
     if gadgets.kind[game] == 0 or U(gadgets.player[game]) != table.me:
         return
     stop, at, sets = gadgets.kind[game] == STOP, U(gadgets.at[game]), U(gadgets.sets[game])

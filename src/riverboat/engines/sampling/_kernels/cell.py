@@ -1,10 +1,10 @@
 """Cells of the tables of sampling trainers: four bytes (float32), or two bytes.
 
-A two-byte cell has a sign, five bits of exponent and ten of mantissa for regrets, five and eleven for averages. It holds
-numbers below two in steps from 2^-41 on, finer than 1 in 1,000 (the format of `riverboat.compiled.simd`, whose
-`decode_codes` reads whole arrays). A number between two steps is rounded up or down at random, by its distance to them. So
-sums are unbiased, although a term may be far below the step of its sum. Four-byte averages are rounded in the same way,
-because beyond 2^24 a float32 no longer grows by one. Numbers beyond the range of two bytes are clipped.
+A two-byte cell has a sign, five bits of exponent and ten of mantissa for regrets, five and eleven for averages. It
+holds numbers below two in steps from 2^-41 on, finer than 1 in 1,000 (the format of `riverboat.compiled.simd`, whose
+`decode_codes` reads whole arrays). A number between two steps is rounded up or down at random, by its distance to them.
+So sums are unbiased, although a term may be far below the step of its sum. Four-byte averages are rounded in the same
+way, because beyond 2^24 a float32 no longer grows by one. Numbers beyond the range of two bytes are clipped.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def set_average(_context: Any, cells: Any, at: Any, x: Any, noise: Any) -> Any:
 
 @inline_optimized
 def regret_matching_scale(cells, at, count):
-    """Return the factor on positive regrets and the constant that give the strategy of regret matching."""
+    """Return the numbers (scale, rest) of regret matching: an action has probability max(regret, 0) · scale + rest."""
     zero, one = np.float32(0), np.float32(1)
     # Most decisions have two actions, which need no loop.
     total = max(regret_at(cells, at), zero) + max(regret_at(cells, at + np.uint64(1)), zero)
@@ -111,7 +111,7 @@ def action_probability(cells, cell, scale, rest):
 
 
 class DiscountFactors(NamedTuple):
-    """Discount factors of a period."""
+    """Factors by which one discount, at the end of a period, multiplies a table."""
 
     positive: Any  # float32: on positive regrets
     negative: Any  # float32: on negative regrets
@@ -157,7 +157,7 @@ def read_strategies(
     averages,  # True: average strategy, False: current strategy from regrets
     out,  # float32 [rows, width / 2] OUT
 ):
-    """Compute the probabilities of the actions, uniform where the table is empty."""
+    """Compute the average or the current strategy in some rows, uniform where the table is empty."""
     for i in range(len(rows)):
         for d in range(len(slot)):
             at = np.uint64(base + rows[i] * width + slot[d])
@@ -184,7 +184,7 @@ def survey_rows(
     seat,  # int8 [decisions]
     regret,  # float64 [2] INOUT: sums over information sets of the largest positive regret, by seat
 ):
-    """Count the information sets that have been visited, and sum their regrets."""
+    """Count information sets with a regret or average other than zero, and sum their largest positive regrets."""
     num_visited = 0
     for i in range(len(rows)):
         for d in range(len(slot)):

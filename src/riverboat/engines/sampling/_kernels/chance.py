@@ -6,7 +6,8 @@ Poker-Playing Agents*) samples an action of every player as well: the opponent's
 baseline of its other actions. Payoffs are then whole chips, and so are the regrets.
 
 A traversal writes a list of nodes, with the children of a decision adjacent, and processes it backwards for the values.
-Random numbers are those of `riverboat.engines.sampling._kernels.external`: number k of the deal's key, two for each node.
+Random numbers are those of `riverboat.engines.sampling._kernels.external`: number k of the deal's key, two for each
+node.
 """
 
 from __future__ import annotations
@@ -55,14 +56,14 @@ class VisitList(NamedTuple):
 
 @inline
 def first_cell(game, block, k, node):
-    """Return the first cell of a decision for a deal."""
+    """Return the first cell of a decision for deal k of a block: of the row of the actor's bucket."""
     at = U(node) << U(2)
     return block.rows[U(k) << U(3) | U(game.nodes[at]) & U(ROW_MASK)] + U(game.nodes[at | U(2)])
 
 
 @inline
 def terminal_payoff(game, block, k, node):
-    """Return the payoff of seat 0 at a terminal."""
+    """Return the payoff of seat 0 at a terminal for deal k of a block."""
     at = U(node) << U(2)
     pay = game.pay[at | U(3)]
     word = game.nodes[at]
@@ -71,7 +72,7 @@ def terminal_payoff(game, block, k, node):
 
 @inline
 def prefetch_rows(game, cells, block, k):
-    """Prefetch the rows of a deal while the previous deal is traversed."""
+    """Prefetch the table rows of deal k, which is traversed next."""
     for r in range(len(game.base)):
         for p in range(2):
             row = block.rows[8 * k + 4 * p + r]
@@ -84,7 +85,7 @@ def prefetch_rows(game, cells, block, k):
 
 @inline
 def traverse_deal(game, cells, block, k, share, v):
-    """Traverse all actions of one deal and update both seats. Return the value of seat 0 and the number of decisions.
+    """Traverse all actions for deal k and update both seats; return the value of seat 0 and the number of decisions.
 
     Nodes that neither seat reaches are skipped: their values are multiplied by zero everywhere.
     """
@@ -144,7 +145,7 @@ def traverse_deal(game, cells, block, k, share, v):
 
 @inline
 def sample_action(cells, at, count, bits):
-    """Sample an action by regret matching."""
+    """Sample one of `count` actions by regret matching on the cells from `at` on, with 64 random bits."""
     scale, rest = regret_matching_scale(cells, at, count)
     x, chosen, sum_so_far = uniform_from_bits(bits), 0, np.float32(0)
     for a in range(count):
@@ -155,7 +156,7 @@ def sample_action(cells, at, count, bits):
 
 @inline
 def follow_opponent(game, cells, block, k, me, node, share):
-    """Follow the opponent's sampled actions from a node on and update its averages.
+    """Sample and follow the actions of the opponent of seat `me` from a node on, and update the opponent's averages.
 
     Returns the first node that is not a decision of the opponent, and the number of its decisions.
     """
@@ -175,7 +176,10 @@ def follow_opponent(game, cells, block, k, me, node, share):
 
 @inline
 def traverse_pure(game, cells, block, k, me, share, v):
-    """Traverse one deal with one seat as traverser. Return its value, its decisions and the opponent's."""
+    """Run pure CFR for deal k with seat `me` as traverser.
+
+    Returns the traverser's value, and the numbers of its decisions and of the opponent's.
+    """
     sign = np.float32(1 - 2 * me)
     node, other = follow_opponent(game, cells, block, k, me, np.int64(0), share)
     v.node[0] = node
@@ -228,7 +232,7 @@ def train_deals(
     v,  # VisitList
     tally,  # SamplingTally INOUT
 ):
-    """Train on sampled deals, with immediate updates of the table: threads race."""
+    """Train on sampled deals by chance sampling or pure CFR, with immediate updates of the table: threads race."""
     while True:
         start = deals.begin + fetch_add(deals.turn) * LOOKUP_BLOCK
         if start >= deals.end:

@@ -1,9 +1,9 @@
 """Compiled work of the head and the blades of a cluster (Brown, Ganzfried & Sandholm 2015, Algorithm 4).
 
-The head traverses the first street of a batch of deals and records where traversals leave it (`record_batch`). Increments
-wait in journals, so the first pass changes no table. Blades deal the board and continue from there
-(`value_continuations`). The head inserts their values and goes up the same records (`finish_batch`): the second pass samples
-no action again, because the records have them.
+The head traverses the first street of a batch of deals and records where traversals leave it (`record_batch`).
+Increments wait in journals, so the first pass changes no table. Blades deal the board and continue from there
+(`value_continuations`). The head inserts their values and goes up the same records (`finish_batch`): the second pass
+samples no action again, because the records have them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SLOT_MASK = U(0xFFFFFFF)
 
 
 class BladeFlops(NamedTuple):
-    """Flops of a blade, and the number of them with given cards."""
+    """Flops that a blade owns, and the number of them that contain one, two or three given cards."""
 
     cards: Array  # uint8 [flops, cards of a flop]
     one: Array  # int32 [52]
@@ -48,11 +48,11 @@ class BladeFlops(NamedTuple):
 
 
 class BladePart(NamedTuple):
-    """Part of the game that a blade owns."""
+    """Flops that a blade owns, its index, and the scale of its increments."""
 
     flops: BladeFlops
     number: int  # index of the blade
-    scale: float  # increments are multiplied by |F| · scale; 0: by one
+    scale: float  # increments are multiplied by |F| · scale, F: its flops that the hands do not block; 0: by one
 
 
 class HeadGroups(NamedTuple):
@@ -63,7 +63,7 @@ class HeadGroups(NamedTuple):
 
 
 class BladeWorkspace(NamedTuple):
-    """Memory of a blade's thread."""
+    """Scratch memory of one thread of a blade."""
 
     notes: TraversalNotes
     journal: Journal  # empty: increments are applied at once
@@ -71,7 +71,7 @@ class BladeWorkspace(NamedTuple):
 
 
 class ContinuationBatch(NamedTuple):
-    """Request of the head to its blades."""
+    """Request of the head to its blades: deals, and the nodes where traversals leave the first street."""
 
     keys: Array  # uint64 [deals]
     hands: Array  # uint8 [deals · 2 · hole]
@@ -81,7 +81,7 @@ class ContinuationBatch(NamedTuple):
 
 
 class BladeAnswer(NamedTuple):
-    """Response of a blade."""
+    """Response of a blade: the values of the continuations, and counts."""
 
     values: Array  # float32 [continuations]: value of the traverser; unchanged if no flop is possible
     counts: Array  # int32 [deals]: |F|
@@ -102,7 +102,10 @@ class ContinuationCuts(NamedTuple):
 
 @inline
 def deal_first_street(game, look, deals, rule, low, count, block, hands):
-    """Draw some deals of a run; the full board is dealt for all-ins on the first street."""
+    """Draw deals low … low + count - 1 of a batch with their first-street buckets, and write their hands.
+
+    The full board is dealt as well, for all-ins on the first street.
+    """
     held, size = 2 * game.hole, 2 * game.hole + game.board
     for k in range(low, low + count):
         key = random_bits(deals.seed, deals.begin + k)
@@ -161,7 +164,7 @@ def record_batch(
 
 @inline
 def sort_cuts(f, low, deals, cuts, count, root, slot):
-    """Sort the cuts of a group by deal. `count` holds positions temporarily."""
+    """Sort the cuts of a group by deal into `root` and `slot`, and write the number of each deal to `count`."""
     for k in range(deals):
         count[low + k] = 0
     for c in range(cuts):
@@ -217,7 +220,10 @@ def finish_batch(
 
 
 def count_flops(cards: Array) -> BladeFlops:
-    """Count the flops with each card, each ordered pair and each ordered triple of cards. uint8 [flops, cards of a flop]"""
+    """Count the flops with each card, each ordered pair and each ordered triple of cards.
+
+    `cards`: uint8 [flops, cards of a flop]
+    """
     counts = []
     for many in (1, 2, 3):
         count: Array = np.zeros(CARDS**many, np.int32)
@@ -230,7 +236,10 @@ def count_flops(cards: Array) -> BladeFlops:
 
 @inline
 def count_avoiding(flops, hands, at, held):
-    """Return |F|, the number of flops without some cards, by inclusion and exclusion. Flops have at most three cards."""
+    """Return |F|, the number of flops without any of `held` cards, which begin at index `at` of `hands`.
+
+    It is computed by inclusion and exclusion; flops have at most three cards.
+    """
     free = np.int64(len(flops.cards))
     for a in range(at, at + held):
         x = np.int64(hands[a])
@@ -245,7 +254,7 @@ def count_avoiding(flops, hands, at, held):
 
 @inline
 def deal_board(game, flops, key, cards, at):
-    """Draw a flop of the blade that avoids the hands, uniformly, then the rest of the board."""
+    """Draw a uniform flop of the blade that avoids both hands, then the rest of the board; `at`: offset of the deal."""
     position, held, taken = game.direct.place, 2 * game.hole, U(0)
     for c in range(at, at + held):
         taken |= U(1) << U(position[cards[c]])
@@ -265,7 +274,10 @@ def deal_board(game, flops, key, cards, at):
 
 @inline
 def prepare_continuations(game, look, part_of, batch, begin, end, block, where, out):
-    """Prepare the deals that are possible on this blade. Return their number."""
+    """Deal boards, buckets and results for deals begin … end - 1 of a request, where the blade has a possible flop.
+
+    Returns the number of such deals; `where` receives their indices, `out` the |F| of all deals.
+    """
     held, size, count = 2 * game.hole, 2 * game.hole + game.board, 0
     for d in range(begin, end):
         free = count_avoiding(part_of.flops, batch.hands, d * held, held)

@@ -61,7 +61,7 @@ class DealRange(NamedTuple):
 
 
 class SamplingTally(NamedTuple):
-    """Statistics of a thread."""
+    """Statistics of one thread's traversals."""
 
     decisions: Array  # int64 [2] INOUT: decisions of traversers and of opponents
     payoff: Array  # float64 [2] INOUT: sums of the values of each seat as traverser
@@ -95,9 +95,9 @@ def low_bits(bits):
 
 @inline_optimized
 def deal_cards(deck, key, taken, tries, cards, at, count):
-    """Draw cards that are not in `taken`, a bit mask of positions in the deck.
+    """Draw `count` cards that are not in `taken`, a bit mask of positions in the deck, to offset `at` of `cards`.
 
-    Returns the new mask and the number of draws.
+    `tries`: draws of the key that have been used. Returns the new mask and the new number of draws.
     """
     size = U(len(deck))
     end = at + count
@@ -114,7 +114,7 @@ def deal_cards(deck, key, taken, tries, cards, at, count):
 
 @inline_optimized
 def compare_hands(game, cards, at):
-    """Return 1, 0 or -1: seat 0's hand beats, ties or loses to seat 1's on the full board."""
+    """Return 1, 0 or -1: seat 0's hand beats, ties or loses to seat 1's; the deal begins at offset `at` of `cards`."""
     board = at + 2 * game.hole
     key, mask = INITIAL_KEY, U(0)
     for k in range(board, board + game.board):
@@ -132,10 +132,10 @@ def compare_hands(game, cards, at):
 
 @inline_optimized
 def showdown_results(game, block, k):
-    """Compute the results of a deal's showdown, by the street of the last action.
+    """Compute the result of the showdown of deal k in a block, for each street of the last action.
 
-    An all-in before the last street is evaluated by the mean over sampled boards. It has the same expectation as the dealt
-    board with much less variance, and there are no decisions after it.
+    An all-in before the last street is evaluated by the mean over sampled boards. It has the same expectation as the
+    dealt board with much less variance, and there are no decisions after it.
     """
     size, streets = 2 * game.hole + game.board, len(game.base)
     dealt = compare_hands(game, block.cards, k * size)
@@ -164,7 +164,7 @@ def showdown_results(game, block, k):
 
 @inline_optimized
 def bucket_rows(game, buckets, at, rows, k):
-    """Compute the first cells of the rows of a deal."""
+    """Write the first cell of each seat's row on each street to `rows` as deal k, for `buckets` with index `at`."""
     for p in range(2):
         for r in range(len(game.base)):
             rows[8 * k + 4 * p + r] = U(game.base[r] + buckets[at, p, r] * game.width[r])
@@ -172,7 +172,7 @@ def bucket_rows(game, buckets, at, rows, k):
 
 @inline_optimized
 def look_up_buckets(game, block, count):
-    """Look up the buckets of a block by hand and board; first all indices, so that memory loads overlap."""
+    """Look up the buckets of a block's deals by `DirectLookup`: first all indices, so that memory loads overlap."""
     direct, size, streets = game.direct, 2 * game.hole + game.board, len(game.base)
     for k in range(count):
         at = k * size

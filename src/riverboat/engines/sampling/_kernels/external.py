@@ -1,12 +1,14 @@
-"""Compiled external sampling over betting tree × buckets (Lanctot et al. 2009; Brown, Ganzfried & Sandholm 2015, Alg. 4).
+"""Compiled external sampling over betting tree × buckets (Lanctot et al. 2009).
 
-A traversal has two passes. `descend` is breadth first. It takes all actions at the traverser's decisions, and samples one
-by regret matching at the opponent's, which also updates the opponent's average. It prefetches the cells that come next, and
-records the traverser's decisions. `ascend` processes the records from the last to the first, computes values and adds the
-regrets. `descend` can stop before a street, whose values are computed elsewhere before `ascend`.
+It is the traversal of Brown, Ganzfried & Sandholm 2015, Algorithm 4.
 
-All random numbers of a deal come from its key: number k is `random_bits(key, k)`, and each decision has its own k. So the
-order of visits does not matter, a traversal can be repeated, and deal i of a run is the same on any thread.
+A traversal has two passes. `descend` is breadth first. It takes all actions at the traverser's decisions, and samples
+one by regret matching at the opponent's, which also updates the opponent's average. It prefetches the cells that come
+next, and records the traverser's decisions. `ascend` processes the records from the last to the first, computes values
+and adds the regrets. `descend` can stop before a street, whose values are computed elsewhere before `ascend`.
+
+All random numbers of a deal come from its key: number k is `random_bits(key, k)`, and each decision has its own k. So
+the order of visits does not matter, a traversal can be repeated, and deal i of a run is the same on any thread.
 """
 
 from __future__ import annotations
@@ -46,8 +48,8 @@ COUNT_MASK = 255
 class TraversalNotes(NamedTuple):
     """Memory of the traversals of a group of deals: traversal w is of deal w >> 1 of the group, with traverser w & 1.
 
-    Decisions are recorded as node << 35 | slot << 7 | traversal. A slot holds a value: each traversal has one, then each
-    action of the traversers' decisions.
+    Decisions are recorded as node << 35 | slot << 7 | traversal. A slot holds a value: each traversal has one, then
+    each action of the traversers' decisions.
     """
 
     own: Array  # uint64 [own decisions]: traversers' decisions
@@ -99,10 +101,11 @@ class FirstStreetCopy(NamedTuple):
 
 @inline_optimized
 def visit_node(game, cells, rows, k, node, slot, traversal, last, f, n):
-    """Evaluate a terminal, or record a decision. Takes and returns the lengths of the lists.
+    """Write a terminal's value to its slot, or record a decision; return the new lengths of the lists (`n` before).
 
-    The kind of a child depends on a random draw, which no processor predicts. So everything is written, and the lengths
-    decide.
+    `slot`: slot of the node's value; `last`: street after which decisions are recorded as cuts. The kind of a sampled
+    child is unpredictable. So instead of a branch, a node is written as terminal and as decision of both, and only the
+    length of the right list grows.
     """
     at = U(node) << U(2)
     word = U(game.nodes[at])
@@ -123,7 +126,7 @@ def visit_node(game, cells, rows, k, node, slot, traversal, last, f, n):
 
 @inline_optimized
 def set_payoff_signs(block, k, traversal, f):
-    """Set the factors on the payoffs of deal k of a block for a traversal."""
+    """Set the factors that turn payoffs of seat 0 into the traverser's payoffs for deal k of a block."""
     gain = np.float32(1 - 2 * (traversal & 1))
     for street in range(STREETS):
         f.sign[SIGNS * traversal + street] = gain
@@ -153,7 +156,10 @@ def descend(
     journal,  # Journal INOUT
     f,  # TraversalNotes INOUT
 ):
-    """Run the pass down. Return the lengths of the lists."""
+    """Run the pass down: record traversers' decisions, sample opponents' actions and update their averages.
+
+    Returns the new lengths of the lists.
+    """
     nodes, sigma, rows, zero = game.nodes, f.sigma, block.rows, np.float32(0)
     last_street = len(game.base) - 1
     journaled = len(journal.head) > 0
@@ -220,7 +226,10 @@ def descend(
 
 @inline_optimized
 def begin_entry(journal, at, what, noise):
-    """Begin an entry of the journal; return the index of its first increment."""
+    """Begin an entry of the journal; return the index of its first increment.
+
+    `at`: first cell; `what`: number of actions, plus AVERAGE_FLAG for averages; `noise`: 32 bits for rounding.
+    """
     entry, used = journal.used[0], journal.used[1]
     journal.head[U(entry), U(0)] = at
     journal.head[U(entry), U(1)] = U(what) | (U(noise) << U(32))
@@ -234,12 +243,12 @@ def ascend(
     cells,  # float32 or uint16 [cells + 1] INOUT
     block,  # DealBlock
     begin,
-    own,  # traversers' decisions
+    own,  # number of traversers' decisions
     rule,  # UpdateRule
     journal,  # Journal INOUT
     f,  # TraversalNotes INOUT: has the values of terminals and cuts; values of the traversals go to the first slots
 ):
-    """Run the pass up: compute values and update regrets."""
+    """Run the pass up: compute the values of traversers' decisions, last to first, and update their regrets."""
     floor, journaled = np.float32(rule.floor), len(journal.head) > 0
     for i in range(own - 1, -1, -1):
         entry, first, at = f.own[U(i)], U(f.first[U(i)] >> 8), f.at[U(i)]
@@ -271,7 +280,7 @@ def ascend(
 
 @kernel
 def traverse_group(game, cells, block, begin, deals, rule, journal, f, tally):
-    """Run both traversals of some deals of a block with the strategy of the table at their start."""
+    """Run both traversals of deals begin … begin + deals - 1 of a block: all pass down before any regret changes."""
     last = len(game.base) - 1
     n = begin_traversals(game, cells, block, begin, deals, 0, last, f)
     n = descend(game, cells, block, begin, 2 * deals, n, last, rule, journal, f)
@@ -284,13 +293,13 @@ def traverse_group(game, cells, block, begin, deals, rule, journal, f, tally):
 
 @inline_optimized
 def decide_pruning(rule, deal, key):
-    """Return whether a deal prunes."""
+    """Return whether a deal's traversals skip actions with very negative regrets (`UpdateRule`), decided at random."""
     return deal >= rule.prune_from and uniform_from_bits(random_bits(key, PRUNING_DRAW)) < rule.odds
 
 
 @inline_optimized
 def prepare_group(game, look, seed, first, count, rule, block):
-    """Prepare deals and decide which of them prune."""
+    """Prepare deals first … first + count - 1 of a run, and decide which of them prune."""
     prepare_deals(game, look, seed, first, count, block)
     for k in range(count):
         block.weight[k] = 1
@@ -299,9 +308,9 @@ def prepare_group(game, look, seed, first, count, rule, block):
 
 @inline_optimized
 def exchange_copy(cells, hot, mine):
-    """Add the changes of a thread's copy to the tables of the first street, and take over those of other threads.
+    """Add the changes of a thread's copy of the first street to the table, and copy those of other threads back.
 
-    The copy begins at `mine`, followed by its state at the last exchange. Threads race here as everywhere.
+    The copy of `hot` cells begins at cell `mine`, followed by its state at the last exchange. Threads race.
     """
     for c in range(hot):
         change = cells[mine + c] - cells[mine + hot + c]
@@ -405,7 +414,10 @@ def max_notes(
     need,  # int64 [nodes, 3] scratch
     out,  # int64 [3] OUT
 ):
-    """Compute the most list entries that both traversals of one deal need: own decisions, opponent's decisions, slots."""
+    """Compute upper bounds on the list entries of one deal's two traversals, for the allocation of `TraversalNotes`.
+
+    `out` counts the traversers' decisions, the opponents' decisions, and slots.
+    """
     for me in range(2):
         for n in range(len(need) - 1, -1, -1):
             word = np.int64(nodes[4 * n])

@@ -6,16 +6,16 @@ the betting is traversed once. Hands have one order for the whole board: first t
 from weak to strong, then those that the last street blocks, then those that the street before blocks. So the possible
 hands of any street are the first ones, and nothing moves between streets.
 
-CFR-BR (Johanson, Bard, Burch & Bowling 2012) updates a seat with a card abstraction against an unabstracted opponent. On
-the last street, where no chance is left, that opponent plays a best response to the seat's current strategy; before, it
-uses regret matching for each hand without buckets. First the opponent is traversed, whose best actions are stored, then
-the seat.
+CFR-BR (Johanson, Bard, Burch & Bowling 2012) updates a seat with a card abstraction against an unabstracted opponent.
+On the last street, where no chance is left, that opponent plays a best response to the seat's current strategy; before,
+it uses regret matching for each hand without buckets. First the opponent is traversed, whose best actions are stored,
+then the seat.
 
 All of them share one frame, `traverse_board`, with two sides. Hands of one bucket share a strategy: it is computed once
 for each bucket on the board, and the values of its hands are summed before they are added to the table.
 
-A terminal weights a pair of hands by its probability given the board there: 1 / (pairs that this board does not block). A
-showdown is evaluated on the full board, also after an all-in on an earlier street. The last section packs boards for
+A terminal weights a pair of hands by its probability given the board there: 1 / (pairs that this board does not block).
+A showdown is evaluated on the full board, also after an all-in on an earlier street. The last section packs boards for
 training on a GPU.
 """
 
@@ -67,12 +67,12 @@ class DeckHands(NamedTuple):
     key: Array  # uint64 [hands]: sums of ranking keys
     suits: Array  # uint64 [hands]: sums of suit masks
     shown: Array  # int64 [streets]: board cards
-    pair: Array  # float64 [streets]: probability of a pair of hands, given the board
+    pair: Array  # float64 [streets]: probability of a pair of hands, given the board of a street
     hand: Array  # float64 [streets]: probability of one hand
 
 
 class BoardWorkspace(NamedTuple):
-    """Memory of a board and its hands. A position is an index in the order above."""
+    """Memory of a board and its hands. A position is an index in the order of hands (see the module's text)."""
 
     cards: Array  # uint8 [hole + board cards]: a hand and the board, for look-ups
     drawn: Array  # uint8 [2]: the sampled hand of OPCS and SPCS
@@ -96,7 +96,7 @@ class BoardWorkspace(NamedTuple):
 
 
 class BettingDecision(NamedTuple):
-    """A decision node."""
+    """Decision node of the betting tree, unpacked from `SamplingGame.nodes`."""
 
     node: int
     first: int  # its first child
@@ -174,7 +174,7 @@ def order_hands(game, hands, b):
 
 @inline
 def number_board_bucket(b, s, i, bucket):
-    """Assign a bucket its index on this board and record it for the hand at a position."""
+    """Number a bucket among those of this board on street s, and record the number for the hand at position i."""
     mask = U(b.known.shape[1] - 1)
     at = (U(bucket) * U(0x9E3779B97F4A7C15)) >> U(40) & mask
     while b.known[s, at] != NONE and b.known[s, at] != bucket:
@@ -189,7 +189,7 @@ def number_board_bucket(b, s, i, bucket):
 
 @inline
 def find_buckets(game, look, hands, b):
-    """Find the buckets of all hands on all streets that do not block them."""
+    """Look up the bucket of each hand on each street whose board does not block it, and number them on the board."""
     direct, streets = game.direct, len(hands.shown)
     mask, seen = np.int64(0), game.hole
     for s in range(streets):
@@ -205,7 +205,7 @@ def find_buckets(game, look, hands, b):
                 number_board_bucket(b, s, i, np.int64(direct.bucket[U(row + b.order[i])]))
     if len(direct.bucket) > 0:
         return
-    num_streets = streets  # of the hands before live[num_streets - 1]; later hands have fewer streets
+    num_streets = streets  # the hands before live[num_streets - 1] have this many streets, later ones fewer
     for begin in range(0, b.live[0], LOOKUP_BLOCK):
         end, alive = min(begin + LOOKUP_BLOCK, b.live[0]), num_streets
         for i in range(begin, end):  # all indices first, so that memory loads overlap
@@ -281,7 +281,7 @@ def sampled_terminal_values(game, hands, b, node, mine, other, f, d):
 
 @inline
 def decision_at(game, node):
-    """Return the decision at a node."""
+    """Unpack the decision at a node."""
     word = np.int64(game.nodes[4 * node])
     return BettingDecision(
         node, np.int64(game.nodes[4 * node + 1]), word & STREET_MASK, word >> 2 & 1, word >> COUNT_SHIFT
@@ -290,7 +290,7 @@ def decision_at(game, node):
 
 @inline
 def make_side(cells, base, b, seat, hand, responds):
-    """Return a side with the buckets of a board."""
+    """Return a seat's side of a traversal, with its table and the buckets of board b."""
     return TraversalSide(np.int64(seat), np.int64(hand), responds, cells, base, b.member, b.bucket, b.kinds)
 
 
@@ -302,7 +302,7 @@ def responds_at(side, at):
 
 @inline
 def bucket_range(side, street):
-    """Return the first index of the buckets of a side's hands on the board, and their end."""
+    """Return the range of bucket indices on the board that a side uses: all, or that of its sampled hand."""
     if side.hand == ALL_HANDS:
         return U(0), U(side.kinds[street])
     j = U(side.member[street, side.hand])
@@ -318,15 +318,16 @@ def decision_cell(game, side, at, j):
 
 @inline
 def rounding_bits(key, node, j, what):
-    """Return 32 random bits for a bucket of a decision: for its averages (0) or its regrets (1)."""
+    """Return 32 random bits that round the averages (what = 0) or regrets (1) of bucket j at a decision."""
     return low_bits(random_bits(key, U(FIRST_NODE_DRAW) + (U(node) << U(12) | U(j) << U(1) | U(what))))
 
 
 @inline
 def begin_decision(game, side, k, learns, at, live, weight, share, key, f, d):
-    """Compute the strategies of side k at its decision and, if it `learns`, update its averages.
+    """Compute the strategies of side k at its decision, by bucket, and if it `learns` update its averages.
 
-    `weight`: probability of one hand of the side; `share`: increment of an average by one hand.
+    `live`: number of possible hands; `weight`: probability of one hand of the side; `share`: increment of an average by
+    one hand.
     """
     if responds_at(side, at):
         return
@@ -354,7 +355,7 @@ def begin_decision(game, side, k, learns, at, live, weight, share, key, f, d):
 
 @inline
 def update_regrets(game, side, at, key, f, d):
-    """Update the regrets of a decision, one sum for each bucket."""
+    """Update the regrets of a decision from the values of its actions, summed over the hands of each bucket."""
     if responds_at(side, at):
         return
     cells = side.cells
@@ -370,7 +371,7 @@ def update_regrets(game, side, at, key, f, d):
 
 @inline
 def send_reach(member, k, a, acts, first, end, f, d):
-    """Write the reach of side k after an action, its own if it `acts`, to the next frame. Return the sum."""
+    """Write the reach of side k after action a to the next frame, times the strategy if it `acts`; return its sum."""
     total = np.float32(0)
     for i in range(first, end):
         x = f.reach[d, k, i]
@@ -402,9 +403,9 @@ def send_side_reach(side, k, at, a, live, f, d):
 
 @inline
 def gather_values(side, k, at, a, first, end, margin, f, d):
-    """Add the values of an action's child, in the next frame, to the decision, for some hands.
+    """Add the values of an action's child, in the next frame, to those of the decision, for hands first … end - 1.
 
-    Where the side finds a best response, the first action is best unless another one is better by the margin.
+    Where the side finds a best response, an action is chosen only if it is better than the previous ones by `margin`.
     """
     if at.seat != side.seat:
         for i in range(first, end):
@@ -449,7 +450,7 @@ def traverse_board(
     """Traverse the betting on one board. Return the number of visited decisions times hands."""
     last, d, visited = len(hands.shown) - 1, 0, 0
     vectors, margin = mine.hand == other.hand, np.float32(TIE_MARGIN * hands.pair[last])
-    sides = 2 if both else 1  # whose values are computed
+    sides = 2 if both else 1  # sides whose values are computed
     f.node[0], f.move[0] = 0, 0
     for k in range(2):
         for i in range(b.live[0]):
@@ -501,9 +502,9 @@ def traverse_board(
 
 @inline
 def mark_free_hands(hands, b, one, two, free):
-    """Mark the hands that the sampled one does not block, 1 or 0 by position.
+    """Write to `free`, by position, 1 for hands that the sampled hand does not block, else 0.
 
-    Returns the position of the sampled hand.
+    Returns the position of the sampled hand. `one`: its cards; `two`: whether hands have two cards.
     """
     position, taken = np.int64(0), ONE_BIT << U(one[0])
     if two:
@@ -587,7 +588,7 @@ class PackedBoardArrays(NamedTuple):
 
 @kernel
 def pack_boards(game, look, hands, b, deals, out):
-    """Pack boards begin … end - 1 of a run, which threads take in turn."""
+    """Deal boards deals.begin … deals.end - 1 of a run and pack them for the GPU; threads take boards in turn."""
     last = len(hands.shown) - 1
     while True:
         number = fetch_add(deals.turn)

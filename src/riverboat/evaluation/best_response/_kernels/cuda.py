@@ -38,19 +38,22 @@ OP_WIDTH = 6  # numbers per operation
 
 
 class ResponseDeviceSizes(NamedTuple):
-    """Sizes of a street and of the previous one, and the range of items or boards."""
+    """Sizes of a street and of the previous one, and the range of items or boards.
 
-    hands: int  # of the deck
+    On the last street `high` is the number of columns with a showdown, and `vector` the number of all columns.
+    """
+
+    hands: int  # hands of the deck
     two: int  # whether a hand has two cards
     live: int  # unblocked hands of a board
     span: int  # unblocked hands of all boards
-    before_live: int
+    before_live: int  # the same on the previous street
     before_span: int
     low: int  # first item of the street, or first board
-    high: int
+    high: int  # one past the last item
     vector: int  # first vector of reach
-    before_vector: int
-    stride: int  # of a row of the table, or of weights
+    before_vector: int  # the same on the previous street
+    stride: int  # length of a row of the table, or of a row of sequence weights
 
 
 class SequenceColumns(NamedTuple):
@@ -77,7 +80,7 @@ class LastStreetProgram(NamedTuple):
 
 
 def propagate_reach(items, table, dealt, before, reach, sizes):
-    """Compute the opponent's reach at all items of a street."""
+    """Compute the opponent's reach at all items of a street, for one hand on one board per thread."""
     t = cuda.grid(1)
     if t >= sizes.span:
         return
@@ -101,7 +104,7 @@ def propagate_reach(items, table, dealt, before, reach, sizes):
 
 
 def pay_folds(items, folds, pairs, dealt, reach, value, sizes):
-    """Compute the values of one fold on one board, one block each."""
+    """Compute the values of one fold node on one board for all hands; one thread block each."""
     memory = cuda.shared.array(0, DOUBLE)  # reach of the hands, sums of cards, their total
     tid, num_threads = cuda.threadIdx.x, cuda.blockDim.x
     item, b, live = folds[cuda.blockIdx.x], cuda.blockIdx.y, sizes.live
@@ -168,7 +171,7 @@ def average_street_ends(street_ends, lanes, dealt, maps, chance, gained, value, 
 
 
 def backup_values(items, table, dealt, value, sizes):
-    """Compute the values of all decisions of a street."""
+    """Compute the values of all decisions of a street, for one hand on one board per thread."""
     t = cuda.grid(1)
     if t >= sizes.span:
         return

@@ -34,17 +34,19 @@ class LastStreet(NamedTuple):
     """Batches of subtrees, and the operations that compute their values."""
 
     batch: (
-        Array  # int64 [batches, 5]: first sequence in a row, those with a showdown, all sequences, operations from … to
+        Array  # int64 [batches, 5]: offset in weight rows, showdown sequences, all sequences, operations from … to
     )
     entry: Array  # int64 [batches, lanes]: street ends of the previous street, or roots; -1 in unused lanes
-    op: Array  # int64 [operations, 6]: kind; sequence, or level; parent's level; REDUCE_*; row of pay; own weights or -1
+    # int64 [operations, 6]: kind; sequence, or level of the child; parent's level; REDUCE_*; row of `pay`; offset of
+    # the weights of own actions in a row of weights, or -1
+    op: Array
     pay: Array  # float [rows · lanes]: payoff of the responder after a fold; stake of a showdown
     first: Array  # int64 [decisions]: first action of each decision in a row of the table
     moves: Array  # int64 [decisions]: number of actions
     previous: Array  # int64 [decisions]: weight index of the seat's previous action on the street; WEIGHT_ONE: none
     source: Array  # uint64 [length of a row of weights]: weight index of each entry
     steps: Array  # uint8 [buckets · actions of the street]: the opponent's table, or empty
-    sums: Array  # float [buckets · actions of the street]: the same if the table is not in bytes
+    sums: Array  # float [buckets · actions of the street]: the same if the table is not uint8
     stride: int  # between two buckets in the table
     weight: Array  # float [buckets · length]: rows of weights of all buckets; empty if computed board by board
 
@@ -52,7 +54,8 @@ class LastStreet(NamedTuple):
 class LastStreetWorkspace(NamedTuple):
     """Scratch memory of one traversal."""
 
-    entry: Array  # float [batches · hands · lanes]: the opponent's reach at the entries, by position on the previous street
+    # float [batches · hands · lanes]: the opponent's reach at the entries, by position on the previous street
+    entry: Array
     gained: Array  # float [batches · hands · lanes]: sums of the values of boards
     alive: Array  # bool [batches]: whether any entry is reached
     sequence_weight: Array  # float64 [indices]: weights of one bucket's sequences
@@ -76,7 +79,7 @@ class BoardHands(NamedTuple):
     source: Array  # int32 [hands]: position on the previous street
     bucket: Array  # int64 [hands]
     live: int  # number of unblocked hands
-    num_hands: int  # of the deck
+    num_hands: int  # hands of the deck
 
 
 @inline
@@ -90,13 +93,16 @@ def hands_of_board(cards, workspace):
 
 @inline
 def read_weight(last, at):
-    """Read one number of the table, of either type."""
+    """Return an entry of the strategy table, which is in `steps` or in `sums`."""
     return np.float64(last.steps[at]) if len(last.steps) else np.float64(last.sums[at])
 
 
 @inline
 def fill_sequence_weights(last, begin, share, out, to):
-    """Compute a row of sequence weights: products of one seat's probabilities on the street."""
+    """Compute the sequence weights of a bucket: products of a seat's action probabilities on the street.
+
+    The bucket's row begins at `begin` in the table and at `to` in `out`; `share` is scratch memory by weight index.
+    """
     share[WEIGHT_ONE], share[WEIGHT_ZERO] = 1, 0
     for d in range(len(last.first)):
         first, num_actions, before = last.first[d], last.moves[d], share[last.previous[d]]
@@ -125,7 +131,7 @@ def fill_all_sequence_weights(
 
 @inline
 def locate_weight_rows(last, hands, workspace):
-    """Set the offset of the weights of each hand, and compute the weights if needed."""
+    """Set the offset of each hand's row of sequence weights, and compute the rows if they are not precomputed."""
     length, lazy = len(last.source), len(last.weight) == 0
     for k in range(hands.live):
         bucket = hands.bucket[k]
@@ -136,10 +142,10 @@ def locate_weight_rows(last, hands, workspace):
 
 @inline
 def accumulate_batch_showdowns(last, weight, b, hands, workspace):
-    """Compute the reach of all sequences of a batch, and what each hand beats, in one pass in order of strength.
+    """Compute the reach of each hand by all sequences of batch b, and the reach that each hand beats, in one pass.
 
-    This is `riverboat.cards.equity._kernels.showdown_values.showdown_wins` for all sequences of a batch at once,
-    which share the reads of the cards.
+    Hands are in order of strength. This is `riverboat.cards.equity._kernels.showdown_values.showdown_wins` for all
+    sequences of a batch at once, which share the reads of the cards.
     """
     lanes = native_width_of(workspace.reach)
     begin, shown, size = U(last.batch[b, 0]), U(last.batch[b, 1]) * lanes, U(last.batch[b, 2]) * lanes
@@ -182,7 +188,11 @@ def accumulate_batch_showdowns(last, weight, b, hands, workspace):
 
 @inline
 def terminal_value(kind, q, shown, size, pay, total, hands, k, workspace):
-    """Return the value of a fold or a showdown for hand k, before the weights of own actions."""
+    """Return the value of a fold or a showdown for hand k after sequence offset q, before weights of own actions.
+
+    `shown` and `size` are the numbers of sequences with a showdown, and of all, times the SIMD lanes; `total` is the
+    reach of all hands by the sequence.
+    """
     x, y = U(hands.first[k]) * size + q, U(hands.second[k]) * size + q
     compatible = total - load(workspace.sums, x) - load(workspace.sums, y)
     if hands.two:  # the hand with both cards was subtracted twice
@@ -192,7 +202,11 @@ def terminal_value(kind, q, shown, size, pay, total, hands, k, workspace):
 
 @inline
 def backup_batch(last, weight, b, hands, multiplicity, workspace):
-    """Compute the values of a batch from its terminals up, and add them to the sums of its entries."""
+    """Compute the values of batch b from its terminals up, and add them to the value sums of the batch's entries.
+
+    Entries are the street ends that lead to the batch. Values count `multiplicity` times. `weight` has the rows of
+    sequence weights.
+    """
     lanes = native_width_of(workspace.reach)
     live, entry = hands.live, U(b * hands.num_hands) * lanes
     shown, size = U(last.batch[b, 1]) * lanes, U(last.batch[b, 2]) * lanes
@@ -224,7 +238,7 @@ def backup_batch(last, weight, b, hands, multiplicity, workspace):
 
 @inline
 def evaluate_last_street(last, hands, multiplicity, workspace):
-    """Add the values of one board of the last street to the sums of the entries of all batches."""
+    """Add the values of one board of the last street, times its multiplicity, to the value sums of all entries."""
     locate_weight_rows(last, hands, workspace)
     weight = last.weight if len(last.weight) else workspace.weight
     for b in range(len(last.batch)):
@@ -235,7 +249,10 @@ def evaluate_last_street(last, hands, multiplicity, workspace):
 
 @inline
 def load_entry_reach(last, reach, vector, dead, live, hands, workspace):
-    """Copy the opponent's reach at the street ends of a board, interleaved by lane."""
+    """Copy the opponent's reach at the street ends of a board to the entries, interleaved by lane; clear value sums.
+
+    `vector` and `dead` are those of `BettingItems.reach` and `ResponseWorkspace.dead`.
+    """
     lanes = last.entry.shape[1]
     for b in range(len(last.batch)):
         workspace.alive[b] = False
@@ -255,7 +272,7 @@ def load_entry_reach(last, reach, vector, dead, live, hands, workspace):
 
 @inline
 def store_entry_values(last, vector, dead, live, hands, workspace, value):
-    """Copy the summed values back to the street ends."""
+    """Copy the value sums of the entries back to the street ends: rows of `value` (`ResponseWorkspace.value`)."""
     lanes = last.entry.shape[1]
     for b in range(len(last.batch)):
         at = b * hands * lanes

@@ -58,7 +58,7 @@ class BettingItems(NamedTuple):
     first: Array  # int64 [items]: first child of a decision
     count: Array  # type: ignore[assignment]  # int64 [items]: number of actions
     slot: Array  # int64 [items]: first action in a row of the table
-    reach: Array  # int64 [items]: vector of the opponent's reach; children of own decisions share it
+    reach: Array  # int64 [items]: index of the vector of the opponent's reach; children of own decisions share it
     entry: Array  # int64 [items]: street end of the previous street that leads here; -1: none
     pay: Array  # float64 [items]: payoff of the responder after a fold
 
@@ -73,8 +73,8 @@ class ResponseCards(NamedTuple):
     dealt: Array  # int64 [streets]: board cards dealt on each street
     shown: Array  # int64 [streets]: board cards so far
     chance: Array  # float64 [streets]: probability of one deal to a street, given two hands
-    deals: Array  # float64 [streets]: number of deals without hands
-    hole: int
+    deals: Array  # float64 [streets]: number of deals to a street if no hands are dealt
+    hole: int  # cards of a hand
 
 
 class ResponseWorkspace(NamedTuple):
@@ -82,7 +82,7 @@ class ResponseWorkspace(NamedTuple):
 
     reach: Array  # float64 [vectors, stride]: by position, padded to a multiple of sixteen
     dead: Array  # bool [vectors]: whether all reach is zero; values there are neither computed nor read
-    value: Array  # float64 [items + 1, stride]
+    value: Array  # float64 [items + 1, stride]: counterfactual values, by position; the last row is a dummy
     scratch: Array  # float64 [hands]
     hand: Array  # int32 [streets, hands]: unblocked hands; on the last street in order of strength
     place: Array  # int32 [streets, hands]: position of each hand
@@ -93,7 +93,7 @@ class ResponseWorkspace(NamedTuple):
     rank: Array  # uint16 [hands]: strength by position on the last street
     first: Array  # uint8 [streets, hands]: first card, by position
     second: Array  # uint8 [streets, hands]: second card, by position
-    digits: Array  # int64 [257]
+    digits: Array  # int64 [257]: counters of the radix sort
     fold_reach: Array  # float64 [stride · 16]: reach at sixteen folds, interleaved
     fold_values: Array  # float64 [stride · 16]: their values
     sums: Array  # float64 [NUM_CARDS · 16]: reach of the hands that contain a card
@@ -115,7 +115,7 @@ class ResponseWorkspace(NamedTuple):
 
 @inline
 def popcount(group):
-    """Count the permutations of a group."""
+    """Count the permutations of a group, which are its bits."""
     ones = 0
     while group:
         group &= group - 1
@@ -150,7 +150,7 @@ def next_choice(chosen, count, size):
 
 @inline
 def put_board(cards, boards, b, s, workspace):
-    """Put the cards of a given board, up to those of street s, on the board."""
+    """Put board b of a list on the board of the workspace, up to the cards of street s."""
     workspace.board_mask[s] = U(0)
     for k in range(cards.shown[s]):
         workspace.board[k] = boards[b, k]
@@ -189,8 +189,10 @@ def next_deal(cards, s, workspace):
 
 @inline
 def fixed_deal(cards, s, boards, b, workspace):
-    """Put the given deal to street s on the board, once, with the multiplicity of all deals; return whether it was
-    due."""
+    """Put the deal to street s of given board b on the board; return whether it was not dealt before.
+
+    The one deal represents all deals to the street: its multiplicity is their number.
+    """
     if workspace.chosen[s, 0] == EXHAUSTED:
         return False
     workspace.chosen[s, 0] = EXHAUSTED
@@ -201,8 +203,10 @@ def fixed_deal(cards, s, boards, b, workspace):
 
 @kernel
 def list_deals(cards, workspace, out, multiplicity, groups):
-    """List all deals to the second street up to suit isomorphism, with multiplicity and stabilizer; return their
-    number.
+    """List the deals to the second street up to suit isomorphism; return their number.
+
+    Writes their cards, the numbers of isomorphic boards and the groups of suit permutations that keep them, as far as
+    the arrays have room.
     """
     listed = 0
     workspace.chosen[1, 0] = NOT_STARTED
@@ -221,7 +225,7 @@ def list_deals(cards, workspace, out, multiplicity, groups):
 
 @inline
 def find_buckets(lookup, cards, s, live, workspace):
-    """Look up the bucket of every hand on the board of street s."""
+    """Look up the buckets of all unblocked hands on the board of street s."""
     t, board, shown = lookup.numbering, workspace.board, cards.shown
     layer = np.int64(0)
     workspace.public[s] = workspace.public[s - 1] if s else np.int64(-1)
@@ -249,7 +253,10 @@ def find_buckets(lookup, cards, s, live, workspace):
 
 @inline
 def lay_out_hands(lookup, cards, s, workspace):
-    """List the unblocked hands of the board of street s, in order, with their buckets."""
+    """List the unblocked hands of the board of street s with their cards, positions on the previous street and buckets.
+
+    On the last street they are in order of strength.
+    """
     held, hand, live = cards.held, workspace.hand[s], 0
     if s == len(cards.shown) - 1:
         live = rank_live_hands(held, workspace.board, cards.shown[s], hand, workspace.strength)
@@ -273,7 +280,7 @@ def lay_out_hands(lookup, cards, s, workspace):
 
 @inline
 def evaluate_fold_batch(cards, s, live, workspace):
-    """Compute the values of sixteen folds."""
+    """Compute the values of sixteen fold nodes: payoff times compatible reach of the opponent, for each hand."""
     two, first, second = cards.held.two, workspace.first[s], workspace.second[s]
     reach, sums, values = workspace.fold_reach, workspace.sums, workspace.fold_values
     for h in range(U(0), U(live), L):
@@ -310,7 +317,7 @@ def evaluate_folds(items, cards, s, workspace):
 
 @inline
 def propagate_opponent_reach(items, table, stride, s, item, workspace):
-    """Compute the opponent's reach after each of its actions."""
+    """Compute the opponent's reach after each of its actions at one of its decisions."""
     first, num_actions, slot = items.first[item], items.count[item], items.slot[item]
     reach, bucket = workspace.reach[items.reach[item]], workspace.bucket[s]
     for a in range(num_actions):
@@ -335,7 +342,7 @@ def propagate_opponent_reach(items, table, stride, s, item, workspace):
 
 @inline
 def propagate_reach(items, cards, opponent_strategy, s, workspace):
-    """Compute the reach of all items of a street and the values of its folds; request deals if a street end is live."""
+    """Compute the reach of all items of a street and its fold values; start dealing if a street end is reached."""
     live, continues = workspace.live[s], False
     table, stride = opponent_strategy.tables[s], opponent_strategy.stride[s]
     for item in range(items.at[s], items.at[s + 1]):
@@ -361,7 +368,7 @@ def propagate_reach(items, cards, opponent_strategy, s, workspace):
 
 @inline
 def backup_values(items, own_strategy, s, workspace):
-    """Compute the values of all decisions of a street."""
+    """Compute the values of all decisions of a street from those of its folds and street ends."""
     live, value, bucket = workspace.live[s], workspace.value, workspace.bucket[s]
     table, stride = own_strategy.tables[s], own_strategy.stride[s]
     for item in range(items.at[s + 1] - 1, items.at[s] - 1, -1):
@@ -397,7 +404,7 @@ def backup_values(items, own_strategy, s, workspace):
 
 @inline
 def gather_street_ends(items, s, workspace):
-    """Add the values of a board to the street ends of the previous board."""
+    """Add the values of a board, times its multiplicity, to the street ends of the previous board."""
     multiplicity = workspace.multiplicity[s]
     for item in range(items.at[s], items.at[s + 1]):
         end = items.entry[item]
@@ -408,7 +415,10 @@ def gather_street_ends(items, s, workspace):
 
 @inline
 def average_street_ends(items, cards, s, workspace):
-    """Scale the values of street ends by the probability of a deal, and average them over suit permutations."""
+    """Scale the summed values of street ends by the probability of a deal, and average them over suit permutations.
+
+    The permutations are those that keep the board; so boards that were not visited, being isomorphic, are included.
+    """
     live, group, scratch = workspace.live[s], workspace.group[s], workspace.scratch
     scale = cards.chance[s + 1] / popcount(group)
     for item in range(items.at[s], items.at[s + 1]):
@@ -460,7 +470,7 @@ def run_phase(
     lookup,  # bucket tables
     opponent_strategy,  # StrategyTables of the opponent
     own_strategy,  # StrategyTables for FOLLOW_STRATEGY decisions
-    phase,  # DOWN: reach of the first street; BOARDS: boards of the second street and all below; UP: values of the first
+    phase,  # DOWN: reach of the first street; BOARDS: boards of the second street and below; UP: values of the first
     boards,  # ResponseBoards
     workspace,  # ResponseWorkspace INOUT: street ends of the first street sum the values of the boards
 ):
@@ -550,7 +560,7 @@ def list_boards_below(
     dealt,  # DealtBoards of each street; the first is not used OUT
     count,  # int64 [streets]: boards of each street OUT
 ):
-    """List one board of the second street and all boards below it."""
+    """List one board of the second street and all boards below it, up to suit isomorphism, with hands and buckets."""
     end, hands = len(cards.shown) - 1, len(cards.held.mask)
     put_board(cards, boards.cards, 0, 1, workspace)
     workspace.multiplicity[1], workspace.group[1] = boards.multiplicity[0], boards.groups[0]

@@ -39,21 +39,21 @@ from riverboat.strategies._kernels.line import OFF_TREE, ON_TREE, advance, advan
 class ValueRows(NamedTuple):
     """Rows of the nodes of a tree in the value tables."""
 
-    after: Array  # int32 [nodes]: by the buckets of the parent's street; -1: none
-    begin: Array  # int32 [nodes]: by the buckets of the street that the node begins; -1: none
+    after: Array  # int32 [nodes]: row of values by the buckets of the parent's street; -1: none
+    begin: Array  # int32 [nodes]: row of values by the buckets of the street that the node begins; -1: none
 
 
 class ValueSamplerWorkspace(NamedTuple):
-    """Scratch memory of one deal."""
+    """Scratch memory for the values of a tree with the cards of one deal."""
 
     reach: Array  # float64 [2, nodes]: reach probability of each seat
     chance: Array  # float64 [nodes]: probability of the action that leads to a node
-    value: Array  # float64 [nodes]: to seat 0
+    value: Array  # float64 [nodes]: value to seat 0, in chips
 
 
 @inline
 def propagate_reach(tree, first, second, buckets, k, workspace):
-    """Compute the probabilities of all actions, and each seat's reach probability of every node."""
+    """Compute the probabilities of all actions and both seats' reach probabilities of all nodes, for deal k."""
     workspace.reach[0, 0], workspace.reach[1, 0], workspace.chance[0] = 1.0, 1.0, 1.0
     for node in range(len(tree.actor)):
         if tree.actor[node] < 0:
@@ -73,7 +73,7 @@ def propagate_reach(tree, first, second, buckets, k, workspace):
 
 @inline
 def backup_values(tree, result, workspace):
-    """Compute the values of all nodes with these cards, from the terminals up."""
+    """Compute the values of all nodes to seat 0; `result` is 1, 0 or -1 if seat 0 wins, ties or loses a showdown."""
     for back in range(len(tree.actor)):
         node = len(tree.actor) - 1 - back
         if tree.actor[node] < 0:
@@ -87,7 +87,7 @@ def backup_values(tree, result, workspace):
 
 @inline
 def add_weighted(sums, bucket, row, weight, value):
-    """Add a value with its weight to the sums of a bucket."""
+    """Add a weighted value, and its weight, to the sums of a bucket in a row of a value table."""
     sums[bucket, row, 0] += np.float32(weight * value)
     sums[bucket, row, 1] += np.float32(weight)
 
@@ -130,14 +130,14 @@ class ActionOutcomes(NamedTuple):
     move: Array  # int32 [n, columns]; END_OF_LINE after the last
     kind: Array  # int8 [n, columns]: NO_ACTION, ENDS_IN_FOLD, …
     stake: Array  # int64 [n, columns]: winnings of seat 0 after a fold; else stake of a showdown
-    spent: Array  # int64 [n, columns, 2]
-    after: Array  # int64 [n, columns]: row of values before the next cards; -1: half the pot each
-    begin: Array  # int64 [n, columns]: row of values after the next cards; -1: none
+    spent: Array  # int64 [n, columns, 2]: chips of each seat after the action
+    after: Array  # int64 [n, columns]: row of `AivatValues.after`; -1: each seat gets half the pot
+    begin: Array  # int64 [n, columns]: row of `AivatValues.begin`, after the next cards; -1: none
 
 
 @inline
 def value_row_after(tree, rows, node, street):
-    """Return the row of a node if it is indexed by buckets of this street, else -1."""
+    """Return the row of the values after the action that leads to a node; -1 if the action is not on this street."""
     if node == OFF_TREE or tree.parent[node] < 0 or tree.street[tree.parent[node]] != street:
         return np.int64(-1)
     return np.int64(rows.after[node])
@@ -154,7 +154,7 @@ def locate_actions(
     length,  # int32 [n]
     out,  # ActionOutcomes INOUT: `move` is an input
 ):
-    """Find the outcomes of the actions at public states, in the full game and in the tree of the values."""
+    """Find how each action at public states ends or continues, and its value rows after translation to the tree."""
     for i in range(len(length)):
         s, node, off = initial_state(book), np.int64(root), np.int64(ON_TREE)
         for k in range(length[i]):
@@ -187,7 +187,7 @@ def locate_actions(
 
 
 U = np.uint64
-MAX_RUNOUTS = 1_200  # averaged for an all-in; with more runouts the dealt board decides
+MAX_RUNOUTS = 1_200  # most runouts over which an all-in is averaged; with more, the dealt board decides
 # Rows of `AivatWorkspace.real`: two each of ranges, unblocked ranges and compatible weights; one of the others.
 RANGE, REMAINING, COMPATIBLE, CHOSEN, EDGE, NUM_ROWS = 0, 2, 4, 6, 7, 8
 
@@ -223,7 +223,7 @@ def dot(a, b):
 
 @inline
 def weighted_pot_share(weights, compatible, bucket, values):
-    """Sum the pot shares of hands, each with its weight and its compatible weight."""
+    """Sum the pot shares of a range over pairs: value of a hand × its reach × compatible reach of the other range."""
     total = 0.0
     for h in range(len(weights)):
         if weights[h] > 0:
@@ -233,9 +233,10 @@ def weighted_pot_share(weights, compatible, bucket, values):
 
 @kernel
 def pot_share_difference(cards, workspace, rows_at, bucket, table, row):
-    """Sum over pairs seat 0's pot share minus seat 1's; return the sum and the weight of the pairs.
+    """Sum seat 0's pot share minus seat 1's over pairs of hands; return the sum and the total weight of the pairs.
 
-    `rows_at` is RANGE or REMAINING; `table` has the values of both seats by row and bucket.
+    Pairs are weighted by reach. `rows_at` is RANGE or REMAINING: where the ranges are in `AivatWorkspace.real`. `table`
+    has the pot shares of both seats by row and bucket.
     """
     real, sums = workspace.real, workspace.showdown.sums
     compatible_weights(cards, real[rows_at + 1], sums, real[COMPATIBLE])
@@ -247,7 +248,7 @@ def pot_share_difference(cards, workspace, rows_at, bucket, table, row):
 
 @kernel
 def remove_blocked_hands(cards, board, count, workspace, to):
-    """Write both ranges without the hands that a board blocks to the rows at `to`."""
+    """Copy both ranges to the workspace rows from `to` on, without hands that the first `count` board cards block."""
     dealt = U(0)
     for k in range(count):
         dealt |= U(1) << U(board[k])
@@ -259,7 +260,10 @@ def remove_blocked_hands(cards, board, count, workspace, to):
 
 @kernel
 def compute_showdown_edges(cards, board, weights, workspace):
-    """Compute wins minus losses of each hand on a complete board, into EDGE; blocked hands get 0."""
+    """Compute the weight that each hand beats minus the weight that beats it on a complete board, into row EDGE.
+
+    `weights` is the range of the other player. Blocked hands get 0.
+    """
     s, edge = workspace.showdown, workspace.real[EDGE]
     edge[:] = 0.0
     live = rank_live_hands(cards, board, len(board), s.order, s.strength)
@@ -278,7 +282,7 @@ class SecondStreetMeans(NamedTuple):
     """Sums of values over all boards of the second street."""
 
     orbit: Array  # int32 [hands]: class under suit permutations
-    image: Array  # int32 [hands, hands]: hand b after the suit permutation that makes a the first of its class
+    image: Array  # int32 [hands, hands]: [a, b] is b after the suit permutation that makes a the first of its class
     means: Array  # float64 [rows, 2, classes, hands]: sums of `pair_sums`, for rows in use
 
 
@@ -293,7 +297,10 @@ def pair_sums(
     two,  # float64 [53, 53] scratch
     out,  # float64 [classes, hands] OUT
 ):
-    """Sum the values of a hand of each class over the boards that another hand does not block."""
+    """Sum the values of one hand of each class over the boards that neither it nor another hand blocks.
+
+    The sums exclude boards with cards of the other hand by inclusion and exclusion.
+    """
     for c in range(len(bucket)):
         total = 0.0
         one[:] = 0.0
@@ -315,7 +322,7 @@ def pair_sums(
 
 @kernel
 def sum_over_second_street(mask, means, row, ranges):
-    """Sum over pairs of hands and boards seat 0's pot share minus seat 1's."""
+    """Sum seat 0's pot share minus seat 1's over pairs of hands, weighted by reach, and boards of the second street."""
     total, first, second = 0.0, means.means[row, 0], means.means[row, 1]
     for a in range(len(mask)):
         if ranges[0, a] <= 0:
@@ -331,10 +338,10 @@ def sum_over_second_street(mask, means, row, ranges):
 
 
 class AivatValues(NamedTuple):
-    """Pot shares of the buckets of each seat."""
+    """Value tables: the expected share of the pot of each seat by row (node) and bucket."""
 
     after: tuple[Array, ...]  # by street: float32 [2, rows, buckets]
-    begin: tuple[Array, ...]
+    begin: tuple[Array, ...]  # same layout, for nodes that begin a street
     root: int  # row of the first decision in begin[0]; -1: none
     corrects: bool  # whether to add corrections; without them only imaginary observations are used
 
@@ -343,10 +350,10 @@ class AivatHands(NamedTuple):
     """Hands of a match. Decisions of a hand are consecutive."""
 
     known: Array  # bool [2]: seats whose strategy is known
-    shown: Array  # int64 [rounds]: board cards
-    held: Array  # int64 [n, 2]: hands, by seat
+    shown: Array  # int64 [rounds]: number of board cards
+    held: Array  # int64 [n, 2]: index of the actual hand, by seat
     board: Array  # uint8 [n, board]
-    bucket: Array  # int32 [n, rounds, hands]: on the actual boards
+    bucket: Array  # int32 [n, rounds, hands]: buckets of all hands on the actual boards
     next_index: Array  # int64 [n, rounds]: index in `next_buckets`; -1: none
     next_buckets: Array  # int32 [boards, cards, hands]: buckets with each card that may come next
     start: Array  # int64 [n + 1]: the first decision of each hand
@@ -365,7 +372,7 @@ class AivatTerms(NamedTuple):
 
 @inline
 def hole_card_correction(cards, values, pot, hands, i, workspace):
-    """Initialize both ranges; return the correction of the hole cards of players with unknown strategies."""
+    """Initialize both ranges for hand i; return the correction of the hole cards of players with unknown strategies."""
     workspace.real[RANGE : RANGE + 2] = 1.0
     if hands.known[0] and hands.known[1]:
         return 0.0
@@ -383,7 +390,11 @@ def hole_card_correction(cards, values, pot, hands, i, workspace):
 
 @kernel
 def action_correction(cards, values, moves, strategy, hands, i, d, workspace):
-    """Return the correction of an action, and update the actor's range; NaN if the action has probability 0."""
+    """Return the correction of the action at decision d of hand i, and update the actor's range by Bayes' rule.
+
+    `strategy` has the actor's probabilities of the columns of `moves` with each hand. Returns NaN if the action has
+    probability 0 with the whole range.
+    """
     u, observed, p, street = hands.decision[d]
     q, real, sums, bucket = 1 - p, workspace.real, workspace.showdown.sums, hands.bucket[i, street]
     sign = 1.0 if p == 0 else -1.0
@@ -425,7 +436,10 @@ def action_correction(cards, values, moves, strategy, hands, i, d, workspace):
 
 @inline
 def mean_over_next_card(cards, table, row, board, count, buckets, workspace):
-    """Return the mean of `pot_share_difference` over all next board cards."""
+    """Return seat 0's mean pot share minus seat 1's over all cards that may come as card `count` of the board.
+
+    `buckets` has the buckets of all hands with each card. int32 [cards, hands]
+    """
     total, pairs, dealt, trial = 0.0, 0.0, U(0), workspace.board
     for k in range(count - 1):
         trial[k] = board[k]
@@ -441,7 +455,11 @@ def mean_over_next_card(cards, table, row, board, count, buckets, workspace):
 
 @kernel
 def board_card_correction(cards, values, means, hands, i, street, row, pot, terms, workspace):
-    """Return the correction of the board cards of a street, and remove the hands that they block from the ranges."""
+    """Return the correction of a street's board cards in hand i, and remove blocked hands from the ranges.
+
+    `row` is the row of the values after these cards, -1 if there are none. The mean over the boards of the second
+    street is computed once for each group of hands (`AivatHands.line`).
+    """
     board, count, line, term = hands.board[i], hands.shown[street], hands.line[i], 0.0
     if values.corrects and row >= 0 and (street == 1 or hands.next_index[i, street] >= 0):
         table = values.begin[street]
@@ -518,7 +536,10 @@ def runout_edge(cards, board, num_board_cards, workspace):
 
 @kernel
 def preflop_edge_by_class(classes, ranges):
-    """Compute `showdown_edge` before the board, exact if hands of a class have equal weights; else the pairs are 0."""
+    """Compute `showdown_edge` averaged over all boards, before any board card, by classes of starting hands.
+
+    Returns (0, 0) if hands of a class have different weights, because the classes are not exact then.
+    """
     for h in range(len(classes.group)):
         leader = classes.leader[classes.group[h]]
         if ranges[0, h] != ranges[0, leader] or ranges[1, h] != ranges[1, leader]:
@@ -542,7 +563,7 @@ def showdown_value(cards, classes, board, num_board_cards, workspace):
     if pairs <= 0 and 0 < missing <= 2 and binomial(len(cards.deck) - num_board_cards, missing) <= MAX_RUNOUTS:
         total, pairs = runout_edge(cards, board, num_board_cards, workspace)
     if pairs <= 0:
-        total, pairs = showdown_edge(cards, board, workspace)  # on the dealt board
+        total, pairs = showdown_edge(cards, board, workspace)  # only on the dealt board
     return total / pairs
 
 
@@ -559,7 +580,7 @@ def estimate_hands(
     workspace,  # AivatWorkspace
     terms,  # AivatTerms OUT
 ):
-    """Compute the terms of all hands; return the index of an action that has probability 0, or -1."""
+    """Compute the terms of all hands; return the first decision whose action has probability 0, or -1."""
     for i in range(len(hands.held)):
         terms.chance[i, 0] = hole_card_correction(cards, values, blinds, hands, i, workspace)
         for d in range(hands.start[i], hands.start[i + 1]):

@@ -18,12 +18,12 @@ U = np.uint64
 
 
 class MatchDealer(NamedTuple):
-    """Data for dealing and for comparing hands."""
+    """Deck, ranking tables and numbers of cards, for dealing and for comparing hands."""
 
     deck: Array  # uint8 [cards]
     ranks: RankTables
-    hole: int
-    board: int  # cards, when all are dealt
+    hole: int  # cards of a hand
+    board: int  # cards of a complete board
 
 
 class MatchTables(NamedTuple):
@@ -44,7 +44,7 @@ def draw_deals(
     flat_cards,  # uint8 [deals · cards of a deal] OUT
     result,  # int8 [deals] OUT: 1 if seat 0's hand is better, -1 if it is worse
 ):
-    """Deal cards, and find the winners."""
+    """Deal the cards of consecutive deals, and find the winner of each at a showdown."""
     size = 2 * dealer.hole + dealer.board
     for k in range(len(result)):
         keys[k] = random_bits(seed, U(first + k))
@@ -56,14 +56,14 @@ def draw_deals(
 def observe_tables(
     shown,  # int64 [streets]: board cards
     tables,  # MatchTables
-    chosen,  # int64 [n]: hands
+    chosen,  # int64 [n]: indices of the hands
     seat,  # int8 [n] OUT
     hole,  # uint8 [n, hole] OUT
     board,  # uint8 [n, board] OUT: 255 if not dealt
     moves,  # int32 [n, columns] OUT
     length,  # int32 [n] OUT
 ):
-    """Write the observations of the players to act."""
+    """Write the observations of the players to act in the chosen hands."""
     own = hole.shape[1]
     for i in range(len(chosen)):
         t = chosen[i]
@@ -80,11 +80,11 @@ def observe_tables(
 @kernel
 def apply_actions(
     book,  # CompactBettingRules
-    chosen,  # int64 [n]: hands
-    actions,  # int32 [n]
+    chosen,  # int64 [n]: indices of the hands
+    actions,  # int32 [n]: FOLD, CALL, or the total of a raise
     tables,  # MatchTables INOUT
 ):
-    """Apply an action in each hand; return the index of the first illegal one, or -1."""
+    """Apply an action in each chosen hand, and deal due streets; return the index of the first illegal one, or -1."""
     for i in range(len(chosen)):
         t = chosen[i]
         s = load_state(tables.states, t)
@@ -105,18 +105,18 @@ BLOCK = 64  # deals played together, so that prefetches overlap
 class PlayedTree(NamedTuple):
     """Arrays of an `ActionTree` for loops that play to its terminals."""
 
-    actor: Array  # int8 [nodes]
+    actor: Array  # int8 [nodes]: seat to act; -1 at terminals
     street: Array  # int8 [nodes]
-    first: Array  # int32 [nodes]
-    count: Array  # type: ignore[assignment]  # int8 [nodes]
+    first: Array  # int32 [nodes]: first child
+    count: Array  # type: ignore[assignment]  # int8 [nodes]: number of actions
     parent: Array  # int32 [nodes]
-    showdown: Array  # bool [nodes]
-    payoff: Array  # int32 [nodes]
-    slot: Array  # int32 [nodes]
+    showdown: Array  # bool [nodes]: whether a terminal is a showdown
+    payoff: Array  # int32 [nodes]: payoff of seat 0 after a fold; of the winner at a showdown
+    slot: Array  # int32 [nodes]: column of the first action in the rows of its street
 
 
 class StrategyTables(NamedTuple):
-    """Tables of one strategy."""
+    """Tables of one strategy in the layout of compiled loops."""
 
     tables: tuple[Array, ...]  # one per street: weights of actions, flat
     stride: Array  # int64 [streets]: between the rows of two buckets; 0 if all buckets share one row
@@ -142,7 +142,7 @@ class DuelWorkspace(NamedTuple):
 
 @inline
 def row_offset(tree, side, buckets, k, node):
-    """Return the offset of the weights of a decision in the table of its street."""
+    """Return the offset of a decision's action weights for deal k in the table of its street (`side.tables`)."""
     street = np.int64(tree.street[node])
     bucket = np.int64(buckets[k, np.int64(tree.actor[node]), street])
     return U(bucket * side.stride[street] + np.int64(tree.slot[node]))
@@ -150,7 +150,10 @@ def row_offset(tree, side, buckets, k, node):
 
 @inline
 def sample_action(tree, side, buckets, k, node, share):
-    """Sample an action in proportion to its weight; uniformly if all weights are zero."""
+    """Sample the index of an action in proportion to its weight, uniformly if all weights are zero.
+
+    `share` is a uniform random number in [0, 1) that decides.
+    """
     table, at = side.tables[np.int64(tree.street[node])], row_offset(tree, side, buckets, k, node)
     count = np.int64(tree.count[node])
     total = np.float64(0)
@@ -172,7 +175,7 @@ def sample_action(tree, side, buckets, k, node, share):
 
 @inline
 def prefetch_row(tree, first, second, deals, k, swapped, node):
-    """Prefetch the weights that a hand needs next."""
+    """Prefetch the action weights of a hand's current node; `swapped` is the seat of the first strategy."""
     street = np.int64(tree.street[node])
     if tree.actor[node] == swapped:
         prefetch(first.tables[street], row_offset(tree, first, deals.buckets, k, node))

@@ -28,7 +28,7 @@ class InfosetRows(NamedTuple):
     """Table rows of one player's information sets in a history tree."""
 
     at: Array  # int64 [information sets]: first row
-    width: Array  # int32 [information sets]
+    width: Array  # int32 [information sets]: number of actions
 
 
 class HandSampler(NamedTuple):
@@ -38,7 +38,7 @@ class HandSampler(NamedTuple):
     alias: Array  # int32 [pairs]
     pair: Array  # int32 [pairs, 2]
     marginal: tuple[Array, Array]  # float64 [hands of player p]: probability of each hand
-    cumulative: tuple[Array, Array]  # float64 [hands of player p]
+    cumulative: tuple[Array, Array]  # float64 [hands of player p]: cumulative sums of marginal
     total: float  # sum of the products of the weights over all pairs
     own_all: bool  # whether vectors carry all of the traverser's hands
     opp_all: bool  # whether vectors carry all of the opponent's hands
@@ -57,7 +57,10 @@ def decay_averages(blocks, average, factor):
 
 @inline
 def update_infoset(tables, at, width, step):
-    """Apply the pending increments of one information set; sums within rounding error count as zero."""
+    """Update regrets of one information set by the increments in `tables.delta`, and clear these.
+
+    Increments within the rounding bound count as zero.
+    """
     for a in range(width):
         if abs(tables.delta[at + a, 0]) <= step[5]:
             tables.delta[at + a, 0] = 0
@@ -68,14 +71,14 @@ def update_infoset(tables, at, width, step):
 
 @inline
 def update_infosets(blocks, tables, step):
-    """Apply the pending increments of one player's information sets, once an iteration."""
+    """Update regrets of all information sets of one player by the increments in `tables.delta`, once an iteration."""
     for i in range(len(blocks.at)):
         update_infoset(tables, blocks.at[i], blocks.width[i], step)
 
 
 @inline
 def update_journaled_infosets(nodes, tables, step, journal, count):
-    """Apply the pending increments of the information sets that a sampled traversal visited."""
+    """Update regrets by the increments in `tables.delta` of the information sets that a sampled traversal visited."""
     for i in range(count):
         update_infoset(tables, nodes.data[journal[i]], nodes.width[journal[i]], step)
 
@@ -199,7 +202,7 @@ def public_chance_iterations(
 
 @inline
 def terminal_payoff(side, e, h, j):
-    """Return the payoff of a terminal for hand h against hand j."""
+    """Return the payoff with index `e` of a terminal to the player of `side`, with hand h against hand j."""
     if side.kind[e] == CONSTANT_PAYOFF:
         return side.pay[e, 0]
     row = side.row[e]

@@ -43,7 +43,7 @@ class RegretTables(NamedTuple):
 
 
 class HandSpan(NamedTuple):
-    """Ranges of hands in a traversal: low … high - 1 of the traverser, opp_low … opp_high - 1 of the opponent."""
+    """Hand indices that a traversal covers: low … high - 1 of the traverser, opp_low … opp_high - 1 of the opponent."""
 
     low: int
     high: int
@@ -56,7 +56,7 @@ class TraversalTask(NamedTuple):
 
     me: int  # the traverser
     root: int
-    mode: int  # UPDATE; COLLECT_REACH: reach at the cuts only; EVALUATE; RESPOND
+    mode: int  # UPDATE: CFR; COLLECT_REACH: reach at cuts only; EVALUATE: values of a profile; RESPOND: best response
     sample: bool  # whether public chance is sampled
     shared: bool  # whether nodes share infosets, so that increments collect in RegretTables.delta
 
@@ -90,7 +90,11 @@ class TraversalFrames(NamedTuple):
 
 
 def make_frames(dtype: str, depth: int, width: int, own: int, opp: int, journal: int, table: int) -> TraversalFrames:
-    """Allocate the frames of a traversal."""
+    """Allocate the frames of a traversal.
+
+    `width` is the largest number of actions, `own` and `opp` are the players' numbers of hands, `journal` and `table`
+    the sizes of the journal (0: none) and of the regret table.
+    """
     rows = depth * width + 1
     return TraversalFrames(
         node=np.zeros(depth, np.int32),
@@ -118,7 +122,7 @@ def regret_matching(
     num_actions,
     low,
     high,
-    t,
+    t,  # iteration; only user-defined rules read it
     strategy,  # float [rows, hands] OUT: probabilities for the hands low … high - 1
     strategy_row,  # first row of strategy
 ):
@@ -156,12 +160,12 @@ def child_reach(
     num_actions,
     low,
     high,
-    t,
+    t,  # iteration; only user-defined rules read it
     reach,  # float [rows, hands] INOUT
     parent_row,  # row of the reach at this node
     child_row,  # first row of the reach after each action
 ):
-    """Multiply reach by the regret-matching strategy, at opponent nodes, where the strategy itself is not needed."""
+    """Compute reach after each action of the opponent: reach at the node times regret matching, which is not stored."""
     at, num_actions, low, high = U(at), U(num_actions), U(low), U(high)
     parent_row, child_row = U(parent_row), U(child_row)
     kind = reach.dtype.type
@@ -192,7 +196,7 @@ def update_regrets(
     num_actions,
     low,
     high,
-    step,  # float64 [6]
+    step,  # float64 [6], see `traverse`
     instant_regret,  # float [rows, hands]: regrets of this iteration
     instant_row,  # first row of instant_regret
 ):
@@ -217,7 +221,7 @@ def update_regrets_and_average(
     low,
     high,
     step,  # float64 [6]
-    share,  # float64 [hands]: scale to counterfactual regrets, for user-defined rules; regret matching is scale-invariant
+    share,  # float64 [hands]: scale to counterfactual regrets; only user-defined rules need it
     instant_regret,  # float [rows, hands]: regrets of this iteration, in the scale of traversals
     reach,  # float [rows, hands]: reach after each action
     row,  # first row of instant_regret and reach
@@ -248,7 +252,7 @@ def average_strategy(
     strategy,  # float [rows, hands] OUT
     strategy_row,
 ):
-    """Normalize strategy sums; uniform if they are zero."""
+    """Normalize the strategy sums of an information set to probabilities; uniform where they sum to zero."""
     kind = strategy.dtype.type
     for h in range(low, high):
         total = kind(0)
@@ -318,13 +322,16 @@ def terminal_values(
 
 @inline
 def sample_outcome(
-    side,
-    first,
-    width,
-    span,  # HandSpan
+    side,  # PlayerArrays
+    first,  # first outcome of the chance node in side.chance
+    width,  # number of its outcomes
+    span,  # HandSpan; a player whose span has one hand has a fixed hand
     rng,  # uint64 [1] INOUT
 ):
-    """Sample a public outcome that the fixed hands allow; return its index and probability / sampling probability."""
+    """Sample an outcome of public chance that fixed hands allow; return its index and its importance weight.
+
+    The weight is the outcome's probability divided by the probability of sampling it.
+    """
     low, high, opp_low, opp_high = span.low, span.high, span.opp_low, span.opp_high
     total = 0.0
     for k in range(width):
@@ -358,7 +365,10 @@ def finish_own_node(
     row,  # first row of the children in sigma, own and value
     value_row,  # row of value for the value of this node
 ):
-    """Compute the value of a traverser node from its children, and in UPDATE its regrets and average."""
+    """Compute the value of a traverser node from its children, and in UPDATE update its regrets and average.
+
+    In RESPOND the value is that of the best action, which is marked in `tables.delta`.
+    """
     sigma, own, value = frames.sigma, frames.own, frames.value
     at, num_actions, low, high, row, value_row = U(at), U(num_actions), U(span.low), U(span.high), U(row), U(value_row)
     if task.mode == RESPOND:
