@@ -180,9 +180,10 @@ def test_abandoned_estimates_are_not_computed(running: Running, monkeypatch: pyt
         patch.setattr(spots, "estimate", endless)
         body = json.dumps({"spot": SPOT})
         head = running.head("POST", "/api/spots/size", "Content-Type: application/json", f"Content-Length: {len(body)}")
-        for _ in range(4):
+        for k in range(1, 5):
             opened = [running.connect(head + body) for _ in range(25)]
             until(lambda: server.read_queue.num_pending == 25)
+            until(lambda k=k: len(begun) == k * READ_THREADS)  # every thread has one, before the others are removed
             for connection in opened:
                 connection.close()
             until(lambda: server.read_queue.num_pending == READ_THREADS)  # the others were removed from the queue

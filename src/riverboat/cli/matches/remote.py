@@ -94,7 +94,12 @@ def dealer(
             print(f"{used[0]} {used[1]}", flush=True)  # in the format of the competition's dealer
 
     warnings = WarningPrinter()
-    limits = DealerLimits(*map(parse_duration, (start_timeout, t_response, t_hand, t_per_hand)))
+    limits = DealerLimits(
+        start=parse_duration(start_timeout),
+        answer=parse_duration(t_response),
+        hand=parse_duration(t_hand),
+        average=parse_duration(t_per_hand),
+    )
     result, facts = programs.host_match(
         game,
         hands=hands,
