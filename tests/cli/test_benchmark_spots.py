@@ -7,7 +7,7 @@ import shutil
 import numpy as np
 import pytest
 
-from riverboat.benchmarks import spots
+from riverboat.benchmarks import scaling, spots
 from riverboat.cards.deck import HAND_CARDS
 from riverboat.core.errors import InputError
 from riverboat.games.base import TERMINAL
@@ -103,3 +103,20 @@ def test_subgames_with_all_hands() -> None:
     assert 0 < row["exploitability"] <= 5
     assert row["infoset_actions"] == 1081 * 56  # 28 rows of actions for each player
     assert row["share_of_it"] == pytest.approx(row["seconds"] / 0.5, rel=1e-3)
+
+
+def test_scaling_compares_with_the_first_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    work = {"half": lambda threads: 2.0 / threads, "serial": lambda threads: 3.0}
+    monkeypatch.setattr(scaling, "_workloads", lambda full, most: iter(work.items()))
+    said: list[str] = []
+    rows = scaling.scaling_rows(scaling.parse_thread_counts("4, 1"), full=False, progress=said.append)
+    assert said == ["bench: half", "bench: serial"]
+    assert [(row["work"], row["threads"], row["speedup"], row["efficiency"]) for row in rows] == [
+        ("half", 1, 1.0, 1.0), ("half", 4, 4.0, 1.0), ("serial", 1, 1.0, 1.0), ("serial", 4, 1.0, 0.25),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["", "0", "1,", "two", "1,1e9", "-1", "257"])
+def test_thread_counts_that_are_none(text: str) -> None:
+    with pytest.raises(InputError, match="threads="):
+        scaling.parse_thread_counts(text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from riverboat.cards.isomorphism import canonical_boards
 from riverboat.core import resources
 from riverboat.evaluation.best_response import exact
 from riverboat.evaluation.matches.duel import baseline_strategy, duel
-from riverboat.games.holdem.action_tree import compile_action_tree
+from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree
 from riverboat.games.holdem.menus import one_size_menu
 from riverboat.games.holdem.rules import read_game
 from riverboat.solvers.mccfr.recipe import load_train_recipe
@@ -95,20 +94,21 @@ def evaluation_speed() -> list[Row]:
     demo = load_train_recipe("demo")
     tree = compile_action_tree(demo.rules, demo.menu)
     cards = _random_abstraction(0)
-    uniform = _uniform_blueprint(tree, cards)
+    uniform = uniform_blueprint(tree, cards)
     match = duel(uniform, baseline_strategy("call", uniform), 400_000, seed=1)
     rows = [{"work": "duel, demo tree, one thread: hands a second", "is": match.hands_per_second, "target": 2e5}]
     for name in PUBLISHED_RATES:
         rules = read_game(name)
         small = compile_action_tree(rules, one_size_menu("100%", 1))
-        strategy = _uniform_blueprint(small, lossless_abstraction(rules.board[1:], rules.deck))
+        strategy = uniform_blueprint(small, lossless_abstraction(rules.board[1:], rules.deck))
         exact.quality(strategy)
         quality = exact.quality(strategy)
         rows.append({"work": f"best response, {name}: seconds", "is": quality.seconds, "target": None})
     return rows
 
 
-def _uniform_blueprint(tree: Any, cards: CardAbstraction) -> Blueprint:
+def uniform_blueprint(tree: ActionTree, cards: CardAbstraction) -> Blueprint:
+    """Return the blueprint that plays all actions with equal probability."""
     tables = [np.zeros((count, int(w)), np.uint8) for count, w in zip(cards.counts, tree.width, strict=False)]
     return Blueprint(tree.rules, tree.menu, tree, cards, tuple(tables))
 

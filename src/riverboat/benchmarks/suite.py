@@ -10,13 +10,13 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from riverboat.benchmarks import blueprints, spots
+from riverboat.benchmarks import blueprints, scaling, spots
 from riverboat.benchmarks import device as benchmark_device
 from riverboat.benchmarks.timing import Row, best_seconds, repeated, timed
 from riverboat.cards import ranking
@@ -275,15 +275,21 @@ TITLES = {
     **spots.TITLES,
     **blueprints.TITLES,
     "bluff22": "Bluff(2,2)",
+    **scaling.TITLES,
     **benchmark_device.TITLES,
 }
 
 
-def run_benchmarks(full: bool, device: str, progress: Callable[[str], None]) -> dict[str, Any]:
-    """Run all benchmarks and return their rows by the keys of `TITLES`; with a GPU device only those of the GPU.
+def run_benchmarks(
+    full: bool, device: str, threads: Sequence[int] | None, progress: Callable[[str], None]
+) -> dict[str, Any]:
+    """Run all benchmarks and return their rows by the keys of `TITLES`.
 
-    `progress` gets a line of text before each part that takes long.
+    With a GPU device only those of the GPU run, with `threads` only scaling over these numbers of threads. `progress` gets a
+    line of text before each part that takes long.
     """
+    if threads is not None:
+        return {"scaling": scaling.scaling_rows(threads, full, progress)}
     if device != CPU:
         return benchmark_device.run_device_benchmarks(device)
     report: dict[str, Any] = {"speed": [row for name in OPEN_SPIEL_GAMES for row in solver_speed(name)]}

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from riverboat.benchmarks import suite
+from riverboat.benchmarks import scaling, suite
 from riverboat.cli.terminal import make_table, print_result, say
+from riverboat.core.errors import InputError
 from riverboat.core.tables import FIGURE, TEXT, ReportColumn
 
 
-def bench(*, full: bool = False, device: str = "cpu", json: bool = False) -> None:
+def bench(*, full: bool = False, device: str = "cpu", threads: str | None = None, json: bool = False) -> None:
     """Measure speed on fixed workloads, and against OpenSpiel if it is installed.
 
     Parameters
@@ -19,8 +20,13 @@ def bench(*, full: bool = False, device: str = "cpu", json: bool = False) -> Non
         Also Bluff(2,2) (6 GB), feature tables, flops and [2-1] hold'em: ten minutes.
     device
         cpu, or cuda: GPU throughput next to its memory bandwidth.
+    threads
+        Only scaling: the same work on these numbers of threads, such as 1,2,4,8.
     """
-    report = suite.run_benchmarks(full, device, say)
+    counts = None if threads is None else scaling.parse_thread_counts(threads)
+    if counts is not None and device != "cpu":
+        raise InputError(f"threads={threads!r} and device={device!r}: give only one of them")
+    report = suite.run_benchmarks(full, device, counts, say)
     print_result(report, _report_parts(report), json)
 
 

@@ -33,9 +33,7 @@ WEIGHT_ONE, WEIGHT_ZERO, FIRST_ACTION_WEIGHT = 0, 1, 2  # indices of weights: on
 class LastStreet(NamedTuple):
     """Batches of subtrees, and the operations that compute their values."""
 
-    batch: (
-        Array  # int64 [batches, 5]: offset in weight rows, showdown sequences, all sequences, operations from … to
-    )
+    batch: Array  # int64 [batches, 5]: offset in weight rows, showdown sequences, all sequences, operations from … to
     entry: Array  # int64 [batches, lanes]: street ends of the previous street, or roots; -1 in unused lanes
     # int64 [operations, 6]: kind; sequence, or level of the child; parent's level; REDUCE_*; row of `pay`; offset of
     # the weights of own actions in a row of weights, or -1
