@@ -34,7 +34,7 @@ TITLES = {"scaling": "scaling over threads: the same work on each; efficiency is
 MAX_THREADS = 256
 TARGET = 0.5  # % of the pot
 TRAINING_GAME = "bench-2x52"
-DEALS, DUEL_HANDS, LBR_HANDS, ENDGAMES = 4_000_000, 100_000, 320, 64
+DEALS, DUEL_HANDS, LBR_HANDS, ENDGAMES = 4_000_000, 100_000, 3_200, 64
 Workload: TypeAlias = tuple[str, Callable[[int], float]]  # name, and seconds of the work on a number of threads
 
 
@@ -51,7 +51,6 @@ def scaling_rows(threads: Sequence[int], full: bool, progress: Callable[[str], N
     """Time each workload on each number of threads; without `full` only workloads that take seconds."""
     rows: list[Row] = []
     for name, seconds_on in _workloads(full, max(threads)):
-        progress(f"bench: {name}")
         seconds_on(max(threads))  # compiles, and fills caches
         first = None
         for count in threads:
@@ -59,6 +58,7 @@ def scaling_rows(threads: Sequence[int], full: bool, progress: Callable[[str], N
             first = first or seconds * count  # as if linear up to the first number
             row: Row = {"work": name, "threads": count, "seconds": seconds}
             rows.append(round_figures(row | {"speedup": first / seconds, "efficiency": first / seconds / count}))
+            progress(f"bench: {name}, threads {count}: {seconds:.4g} s")
     return rows
 
 

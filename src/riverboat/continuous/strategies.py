@@ -54,12 +54,12 @@ class ActionBands:
             raise InputError(f"bands: cuts {self.cuts}: must not decrease")
 
     def moves_at(self, positions: Array) -> Array:
-        """Return the action at each position. int [...]
+        """Return the action of a player with each private signal. int [...]
 
         Parameters
         ----------
         positions
-            Positions on the axis, float64 [...].
+            Private signals, in the unit of the cuts. float64 [...]
         """
         return np.take(self.moves, np.searchsorted(self.cuts, positions, side="right"))
 

@@ -61,7 +61,9 @@ class LitmusCheck:
     name
         Name of the check.
     kind
-        "never", "more", "monotone", "sizes" or "cheap".
+        "never": `hands` do not make the move; "more": `hands` make it more often than `than`; "monotone": stronger hands
+        do not fold more often than weaker ones; "sizes": the agent does not fold more often to a smaller bet; "cheap":
+        the agent does not fold so often that a bet wins with any two cards.
     lines
         Lines after which the agent is checked: `c`, `f`, bet sizes, `~` (check down), `min`, and `?` in checks of
         sizes.

@@ -141,9 +141,10 @@ class ComparisonRow:
 
     @property
     def verdict(self) -> RowVerdict:
-        """Verdict of the row.
+        """Verdict of the row: how our figure compares with the paper's.
 
-        `blurred`: estimates agree but are too uncertain to mean it; `moved`: ours differs from the explained value.
+        `blurred`: the figures agree within our interval, but the interval is too wide to exclude a real difference;
+        `moved`: a known deviation was documented with its value, and our figure now differs from that value.
         """
         if self.paper is None:
             if self.null is None or self.low is None or self.high is None:

@@ -275,7 +275,7 @@ class NestedSolver:
 
 
 def _rows_on_parent(tree: BoardTree, board: int, player: int) -> Array:
-    """Return the row on the parent board of each row on a board."""
+    """Return, for each row (class of hands) of a player on a board, its row on the parent board. int [rows]"""
     start = int(tree.boards.up_at[board, player])
     return tree.boards.up[start : start + int(tree.boards.rows[board, player])]
 

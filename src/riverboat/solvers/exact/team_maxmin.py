@@ -222,7 +222,7 @@ class _JointPlanOracle:
 
 
 def _improve_member(team: _TeamGame, plans: list[Array], k: int) -> list[Array]:
-    """Find the best plan of member `k` with fixed plans of the others by a linear program, and return all plans."""
+    """Find the plan of member `k` that minimizes the adversary's value, with fixed plans of the others; return all."""
     plex, adversary_matrix = team.plexes[k], team.adversary_constraints
     weight = team.reach(plans, without=k) * team.pay
     game = csr_array((weight, (team.other, team.own[:, k])), shape=(team.adversary_treeplex.sequences, plex.sequences))
@@ -252,7 +252,7 @@ def _coordinate_descent(team: _TeamGame, plans: list[Array]) -> tuple[float, lis
 
 
 def _multistart_search(team: _TeamGame, seed: int) -> tuple[float, list[Array]]:
-    """Return the adversary's lowest value, and its plans, of coordinate descents from uniform and random plans."""
+    """Run coordinate descents from uniform and random plans; return the lowest adversary value and the team plans there."""
     rng = np.random.default_rng(seed)
     starts = [[_uniform_plan(plex) for plex in team.plexes]]
     starts += [[_random_plan(plex, rng) for plex in team.plexes] for _ in range(NUM_STARTS - 1)]

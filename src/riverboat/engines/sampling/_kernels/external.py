@@ -299,7 +299,7 @@ def decide_pruning(rule, deal, key):
 
 @inline_optimized
 def prepare_group(game, look, seed, first, count, rule, block):
-    """Prepare deals first … first + count - 1 of a run, and decide which of them prune."""
+    """Draw deals first … first + count - 1 of a run into `block`, with their buckets, and decide which traversals prune."""
     prepare_deals(game, look, seed, first, count, block)
     for k in range(count):
         block.weight[k] = 1
