@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import random
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from numba import njit
 
-from riverboat.compiled.atomics import TEAM_STATE_SIZE, abandon_team, barrier, fetch_add
+from riverboat.compiled.atomics import abandon_team, barrier, call_team, fetch_add, team_state_size, wait_for_call
 from riverboat.compiled.jit import kernel
+from riverboat.engines.threads import KernelTeam
 
 pytestmark = pytest.mark.smoke
 
@@ -52,7 +55,7 @@ def take_turns(state, thread, threads, rounds, table):  # table: int64 [rounds +
 def test_no_thread_passes_a_barrier_alone(threads: int) -> None:
     """Five threads are more than many machines have cores: those that wait let others run."""
     rounds = 300
-    table, state = np.zeros((rounds + 1, threads), np.int64), np.zeros(TEAM_STATE_SIZE, np.int64)
+    table, state = np.zeros((rounds + 1, threads), np.int64), np.zeros(team_state_size(threads), np.int64)
     take_turns(state, 0, threads, 0, table)  # compiled before the race
     with ThreadPoolExecutor(threads) as pool:
         runs = [pool.submit(take_turns, state, thread, threads, rounds, table) for thread in range(threads)]
@@ -64,10 +67,70 @@ def test_no_thread_passes_a_barrier_alone(threads: int) -> None:
 
 
 def test_an_abandoned_team_waits_no_longer() -> None:
-    table, state = np.zeros((5, 2), np.int64), np.zeros(TEAM_STATE_SIZE, np.int64)
+    table, state = np.zeros((5, 2), np.int64), np.zeros(team_state_size(2), np.int64)
     take_turns(state, 0, 2, 0, table)
     with ThreadPoolExecutor(1) as pool:
         run = pool.submit(take_turns, state, 0, 2, 4, table)
         assert not run.done()
         abandon_team(state)
         assert run.result(timeout=60) == 0
+
+
+@kernel
+def add_calls(state, thread, threads, numbers, total):  # numbers: int64 [1]; total: int64 [threads] INOUT
+    """Add the number of each call to the thread's total; thread 0 runs one call, the others all that they get."""
+    call = np.int64(0)
+    while True:
+        if thread > 0:
+            call = wait_for_call(state, thread, call)
+            if call == 0:
+                return
+        total[thread] += numbers[0]
+        if not barrier(state, threads) or thread == 0:
+            return
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+@pytest.mark.parametrize("pause", [0.0, 0.005])
+def test_every_thread_runs_every_call_once(threads: int, pause: float) -> None:
+    """Calls follow at once, or after the threads have left the loop; both happen by chance with neither."""
+    numbers, total = np.zeros(1, np.int64), np.zeros(threads, np.int64)
+    state = np.zeros(team_state_size(threads), np.int64)
+    team = KernelTeam(threads, state, lambda thread: add_calls(state, thread, threads, numbers, total))
+    rng, calls = random.Random(1), 60 if pause else 3000
+    for call in range(1, calls + 1):
+        numbers[0] = call
+        team.run(lambda: add_calls(state, 0, threads, numbers, total))
+        if pause:
+            time.sleep(rng.random() * pause)
+        elif call % 100 == 0:
+            time.sleep(rng.random() * 0.002)
+        assert total.tolist() == [call * (call + 1) // 2] * threads
+
+
+def test_threads_leave_the_loop_when_no_call_comes() -> None:
+    state, numbers, total = np.zeros(team_state_size(2), np.int64), np.ones(1, np.int64), np.zeros(2, np.int64)
+    away = np.zeros(2, bool)
+    call_team(state, 2, 1, away)
+    assert away.tolist() == [False, True]
+    with ThreadPoolExecutor(1) as pool:
+        follower = pool.submit(add_calls, state, 1, 2, numbers, total)
+        add_calls(state, 0, 2, numbers, total)
+        follower.result(timeout=60)
+    call_team(state, 2, 2, away)
+    assert away.tolist() == [False, True]
+
+
+def test_an_error_of_a_thread_ends_the_call() -> None:
+    state, numbers, total = np.zeros(team_state_size(3), np.int64), np.ones(1, np.int64), np.zeros(3, np.int64)
+
+    def enter(thread: int) -> None:
+        if thread == 2:
+            raise MemoryError("thread 2")
+        add_calls(state, thread, 3, numbers, total)
+
+    team = KernelTeam(3, state, enter)
+    with pytest.raises(MemoryError, match="thread 2"):
+        team.run(lambda: add_calls(state, 0, 3, numbers, total))
+    with pytest.raises(ZeroDivisionError):
+        KernelTeam(2, np.zeros(team_state_size(2), np.int64), enter).run(lambda: 1 // 0)

@@ -120,14 +120,14 @@ def batch() -> dict[str, float]:
     steps, _ = schedule_rows(schedules.parse("dcfr"), 0, 0.0, 2)
     both = CudaBatchEngine(trees, form)
     both.iterate(steps)
-    earned, found = both.expected_values(0, respond=True), {}
+    earned, found = both.expected_values(respond=True), {}
     for g, tree in enumerate(trees):
         alone = CudaBatchEngine([tree], form)
         alone.iterate(steps)
         found[f"average {g}"] = float(
             np.abs(both.read(g, "average") - alone.read(0, "average"))[: tree.table_size].max()
         )
-        found[f"earnings {g}"] = abs(earned[g] - alone.expected_values(0, respond=True)[0])
+        found[f"earnings {g}"] = abs(earned[g][0] - alone.expected_values(respond=True)[0][0])
     return found
 
 

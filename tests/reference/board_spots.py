@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 from typing import Any
+from unittest.mock import patch
 
 from riverboat.cards.deck import Deck
 from riverboat.games.spots.spot import Spot
+from riverboat.trees import betting
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.public import PublicTree
 
@@ -60,7 +62,9 @@ def spot(name: str) -> Spot:
 
 @cache
 def compiled(name: str) -> BoardTree:
-    return BoardTree(spot(name))
+    """Compile a spot; its betting is cut into several batches even where these fill SIMD vectors partly."""
+    with patch.object(betting, "EXTRA_VECTORS", 9.0):
+        return BoardTree(spot(name))
 
 
 @cache

@@ -71,6 +71,12 @@ def test_iterations_equal_tree_cfr(name: str, schedule: str) -> None:
     assert ours.nash_conv == pytest.approx(own.tree.per_chip * other.nash_conv, rel=1e-8)
 
 
+def test_a_small_spot_has_one_batch_where_more_would_fill_vectors_less() -> None:
+    forest = BoardTree(spot("flop, many lines")).forest
+    assert np.diff(forest.batch_at).tolist()[1] == 1
+    assert forest.deal_at[-1] < compiled("flop, many lines").forest.deal_at[-1]
+
+
 def test_a_spot_has_several_batches() -> None:
     forest = compiled("flop, many lines").forest
     counts = np.diff(forest.batch_at).tolist()

@@ -1,4 +1,8 @@
-"""Atomic operations for compiled loops, and a barrier for threads that stay in them."""
+"""Atomic operations for compiled loops; barriers and calls for teams of threads that stay in them.
+
+Thread 0 of a team calls the others, and all run the call together. Afterwards the others poll for the next call for about
+a millisecond before they leave, as with OpenMP's active wait policy: calls in quick succession wake nobody.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +15,16 @@ from llvmlite import binding, ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from riverboat.compiled.jit import inline
+from riverboat.compiled.jit import inline, kernel
 from riverboat.core.arrays import Array
 
 _I64 = ir.IntType(64)
-# Entries of a team's state, each on a cache line of its own: a counter of units of work comes first.
-_ARRIVED, _GENERATION, _ABANDONED, TEAM_STATE_SIZE = 8, 16, 24, 32
-_SPINS = 2000  # polls of the barrier before a thread yields its core: about the time of a wake-up by the system
+_LINE = 8  # int64 numbers of a cache line
+# Entries of a team's state, each on a cache line of its own: a counter of units of work comes first. The calls of thread k
+# are at `_CALLS + k * _LINE`: twice the number of the last call, plus one while the thread is in the loop.
+_ARRIVED, _GENERATION, _ABANDONED, _CALLS = 1 * _LINE, 2 * _LINE, 3 * _LINE, 4 * _LINE
+_SPINS = 2000  # polls before a thread yields its core: about the time of a wake-up by the system
+_YIELDS = 3000  # polls with yields before a thread leaves: about a millisecond
 # LLVM's name of the instruction for waiting loops, and its arguments.
 _PAUSE: tuple[str, list[int]] | None = {
     "x86_64": ("llvm.x86.sse2.pause", []),
@@ -82,6 +89,18 @@ def store_release(_context: Any, array: Any, index: Any, value: Any) -> Any:
     return types.void(array, index, value), code
 
 
+@intrinsic
+def _compare_exchange(_context: Any, array: Any, index: Any, expected: Any, new: Any) -> Any:
+    """Atomically write `new` to `array[index]` (int64) if it is `expected`; return whether it was."""
+
+    def code(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        numbers = [context.cast(builder, args[k], sig.args[k], types.int64) for k in (2, 3)]
+        pair = builder.cmpxchg(_element(context, builder, sig, args), *numbers, "acq_rel", "acquire")
+        return builder.extract_value(pair, 1)
+
+    return types.boolean(array, index, expected, new), code
+
+
 def _call(builder: Any, name: str, result: Any, numbers: list[int]) -> None:
     """Call an external function, or an intrinsic of LLVM, with 32-bit integers."""
     kind = ir.IntType(32)
@@ -114,16 +133,56 @@ def _yield_thread(_context: Any) -> Any:
     return types.void(), code
 
 
+def team_state_size(threads: int) -> int:
+    """Return the length of a team's state: int64, zeros at first."""
+    return _CALLS + threads * _LINE
+
+
 def abandon_team(state: Array) -> None:
-    """Make all threads return from `barrier` now and later, since one of them has failed."""
+    """Make all threads return from `barrier` and `wait_for_call` now and later, since one of them has failed."""
     state[_ABANDONED] = 1
+
+
+def is_abandoned(state: Array) -> bool:
+    """Return whether a thread of the team has failed."""
+    return bool(state[_ABANDONED])
+
+
+@kernel
+def call_team(state, threads, call, away):  # away: bool [threads] OUT
+    """Make call number `call`, from 1, to all threads but the first, and mark those that have left the loop."""
+    for thread in range(1, threads):
+        while True:
+            word = load_acquire(state, _CALLS + thread * _LINE)
+            if _compare_exchange(state, _CALLS + thread * _LINE, word, 2 * call + 1):
+                break
+        away[thread] = word % 2 == 0
+
+
+@inline
+def wait_for_call(state, thread, last):
+    """Wait for a call other than `last`, and return its number; 0 if none came for a millisecond: leave the loop then."""
+    polls = 0
+    while True:
+        word = load_acquire(state, _CALLS + thread * _LINE)
+        if word // 2 != last:
+            return word // 2
+        if load_acquire(state, _ABANDONED) != 0:
+            return word * 0
+        polls += 1
+        if polls < _SPINS:
+            _pause()
+        elif polls < _SPINS + _YIELDS:
+            _yield_thread()
+        elif _compare_exchange(state, _CALLS + thread * _LINE, word, word - 1):
+            return word * 0
 
 
 @inline
 def barrier(state, threads):
     """Wait until all threads of a team have reached the barrier; return False if the team was abandoned instead.
 
-    `state`: int64 [TEAM_STATE_SIZE], zeros at first.
+    `state`: int64 [team_state_size(threads)], zeros at first.
     """
     if threads == 1:
         return True

@@ -7,6 +7,10 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
+from riverboat.compiled.atomics import abandon_team, call_team, is_abandoned, team_state_size
+from riverboat.core.arrays import Array
 from riverboat.core.errors import check_threads
 
 
@@ -49,3 +53,45 @@ class ThreadTeam:
     def pool(self) -> ThreadPoolExecutor:
         """The pool, whose threads start on first use."""
         return ThreadPoolExecutor(self.threads, thread_name_prefix="riverboat")
+
+
+class KernelTeam:
+    """Team of threads that run calls of a kernel together, and stay in it between calls that follow quickly.
+
+    The calling thread has number 0. `enter` is called with the number of another thread, and enters the kernel there; the
+    kernel waits for calls with `wait_for_call`, and ends each one at a barrier. `state` is the memory of both.
+    """
+
+    def __init__(self, threads: int, state: Array, enter: Callable[[int], Any]) -> None:
+        check_threads(threads)
+        self.threads, self.state, self._enter = threads, state, enter
+        self._calls, self._away = 0, np.zeros(threads, bool)
+        self._futures: dict[int, Future[None]] = {}
+        assert len(state) >= team_state_size(threads)
+
+    def run(self, lead: Callable[[], Any]) -> None:
+        """Make a call: `lead` runs the kernel as thread 0. After an error the team cannot be used again."""
+        self._calls += 1
+        try:
+            call_team(self.state, self.threads, self._calls, self._away)
+            for thread in np.flatnonzero(self._away).tolist():
+                self._futures[thread] = self._pool.submit(self._follow, thread)
+            lead()
+        except BaseException:
+            abandon_team(self.state)
+            wait(self._futures.values())
+            raise
+        if is_abandoned(self.state):
+            for future in self._futures.values():
+                future.result()
+
+    def _follow(self, thread: int) -> None:
+        try:
+            self._enter(thread)
+        except BaseException:
+            abandon_team(self.state)
+            raise
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self.threads - 1, thread_name_prefix="riverboat")

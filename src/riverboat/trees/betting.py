@@ -21,7 +21,9 @@ from riverboat.trees.public import child_nodes
 
 MAX_ACTIONS = 127  # most actions at one decision: widths are stored in eight bits
 MAX_BATCH_TERMINALS = 112  # a multiple of the SIMD width that leaves space in a core's cache for the tables
-INNER_BATCHES = 4  # about as many batches on an inner street: enough for many threads, and few partly filled vectors
+# Batches on the second street, if it is not the last, let more threads share it. They are as many as fit without more than
+# this part of the next street's SIMD vectors in addition, since the vectors of a batch may be partly filled.
+INNER_BATCHES, EXTRA_VECTORS = 4, 0.02
 
 
 class BettingForest(NamedTuple):
@@ -112,13 +114,19 @@ def make_forest(betting: BettingTree, streets: int) -> BettingForest:
                 slots[s, kind] = sizes.sum()
         roots.append(nodes[is_root[nodes]].tolist())
         terminals = np.concatenate([[0], np.cumsum(actor[nodes] == TERMINAL)])
-        most = MAX_BATCH_TERMINALS if s == streets - 1 else -(-terminals[-1] // INNER_BATCHES)
+        exits = np.concatenate([[0], np.cumsum(actor[nodes] == CHANCE)])
         begin = 0
         for low, high in batch[batch_at[s - 1] :] if s else [(0, int(first[1]))]:
             count = int((actor[low:high] == CHANCE).sum()) if s else 1
             followers = roots[s][begin : begin + count]
-            sizes = terminals[end[followers] - first[s]] - terminals[np.array(followers, int) - first[s]]
-            for group in _batch_roots(followers, sizes.tolist(), int(most)):
+            spans = np.array(followers, int) - first[s], end[followers] - first[s]
+            sizes = (terminals[spans[1]] - terminals[spans[0]]).tolist()
+            if s == streets - 1:
+                groups = _batch_roots(followers, sizes, MAX_BATCH_TERMINALS)
+            else:
+                batches = INNER_BATCHES if s == 1 else 1
+                groups = _inner_batches(followers, sizes, (exits[spans[1]] - exits[spans[0]]).tolist(), batches)
+            for group in groups:
                 batch.append((group[0], int(end[group[-1]])))
                 root_at.append(root_at[-1] + len(group))
                 deal_at.append(deal_at[-1] + -(-len(group) // SIMD_WIDTH))
@@ -174,6 +182,20 @@ def _batch_roots(roots: list[int], sizes: list[int], most: int) -> list[list[int
         groups[-1].append(root)
         terminals += count
     return groups
+
+
+def _inner_batches(roots: list[int], sizes: list[int], exits: list[int], most: int) -> list[list[int]]:
+    """Group consecutive roots of an inner street into about `most` batches or fewer, see `EXTRA_VECTORS`.
+
+    `sizes`, `exits`: number of terminals, and of exits to the next street, below each root.
+    """
+    exits_of = dict(zip(roots, exits, strict=True))
+    for batches in range(most, 1, -1):
+        groups = _batch_roots(roots, sizes, -(-sum(sizes) // batches))
+        vectors = sum(-(-sum(exits_of[root] for root in group) // SIMD_WIDTH) for group in groups)
+        if vectors <= (1 + EXTRA_VECTORS) * -(-sum(exits) // SIMD_WIDTH):
+            return groups
+    return [roots] if roots else []
 
 
 def make_seat_layout(forest: BettingForest, betting: BettingTree, me: int, stride: int) -> SeatLayout:

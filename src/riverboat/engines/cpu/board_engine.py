@@ -8,7 +8,6 @@ from typing import TypeVar, Unpack
 
 import numpy as np
 
-from riverboat.compiled.atomics import abandon_team
 from riverboat.compiled.simd import decode_codes
 from riverboat.core.errors import InputError, check_threads
 from riverboat.engines.cpu._kernels import board as kernels
@@ -27,6 +26,7 @@ from riverboat.engines.tables import (
     table_bytes,
     tables_from_average,
 )
+from riverboat.engines.threads import KernelTeam
 from riverboat.games.base import Array
 from riverboat.games.boards.board_game import BoardGame
 from riverboat.trees.betting import BettingShape, make_shape
@@ -86,6 +86,7 @@ class CpuBoardEngine(BoardEngine):
         first = tree.street_start[1] if tree.streets > 1 else 0
         self._blocks = (first + np.arange(count + 1) * children // max(count, 1)).astype(np.int32)
         self._root_reach = self.root.weights  # reach at the root in the next traversal
+        self._team: KernelTeam | None = None
 
     @staticmethod
     def from_average(
@@ -131,37 +132,38 @@ class CpuBoardEngine(BoardEngine):
 
     # --- traversals -------------------------------------------------------------------------
 
-    def _run_kernel(
-        self,
-        steps: Array,
-        mode: int,
-        players: tuple[int, int],
-        thread: int = 0,
-        team: kernels.TeamMemory | None = None,
-        subtree: Array = FROM_ROOT,
-    ) -> None:
-        """Run the kernel for some iterations on one thread, alone or as one of a team.
-
-        `mode`: UPDATE, EVALUATE or BEST_RESPONSE; `players`: first, end; `subtree`: board, street and node, or -1 each.
-        """
+    def _run_kernel(self, thread: int, team: kernels.TeamMemory, number: int = 0, subtree: Array = FROM_ROOT) -> None:
+        """Run the kernel with the vectors of `thread`, as a number of a team: 0 runs the call of `team` once."""
         t, workspace = self.tree, self._workspace
-        number, threads = (0, 1) if team is None else (thread, self.threads)
+        threads = 1 if subtree is not FROM_ROOT else self.threads
         self.kernels.traverse(
             self._forest, t.seats, t.boards, self._parents, self._root_reach, self.root.state, self._stride, self._tables,
-            steps, mode, *players, self._blocks, workspace.vectors[thread], team or workspace.team_memory(thread), number,
-            threads, subtree,
+            self._blocks, workspace.vectors[thread], team, number, threads, subtree,
         )  # fmt: skip
 
-    def _run_team(self, steps: Array, mode: int, players: tuple[int, int], thread: int = 0) -> None:
-        """Run the kernel from the root: on all threads of the engine, or on `thread` if it has only one."""
-        if self.threads == 1:
-            self._run_kernel(steps, mode, players, thread)
-            return
-        team = self._workspace.team_memory(0)
-        team.state[:] = 0
-        self._workspace.team.run(
-            lambda thread: self._run_kernel(steps, mode, players, thread, team), lambda: abandon_team(team.state)
-        )
+    def _run(
+        self, steps: Array, mode: int, players: tuple[int, int], thread: int = 0, subtree: Array = FROM_ROOT
+    ) -> None:
+        """Run the kernel for some iterations: from the root on all threads of the engine, or on one in a subtree.
+
+        `mode`: UPDATE, EVALUATE or BEST_RESPONSE; `players`: first, end; `thread`: index of the vectors to use if there is
+        only one; `subtree`: board, street and node, or -1 each.
+        """
+        memory = self._workspace.team_memory(thread)
+        for low in range(0, max(len(steps), 1), kernels.MAX_STEPS):
+            part = steps[low : low + kernels.MAX_STEPS]
+            memory.call[:] = len(part), mode, *players
+            memory.steps[: len(part)] = part
+            if self.threads == 1 or subtree is not FROM_ROOT:
+                self._run_kernel(thread, memory, subtree=subtree)
+            else:
+                self._kernel_team(memory).run(lambda: self._run_kernel(0, memory))
+
+    def _kernel_team(self, memory: kernels.TeamMemory) -> KernelTeam:
+        """Return the threads that share `memory`."""
+        if self._team is None or self._team.state is not memory.state:
+            self._team = KernelTeam(self.threads, memory.state, lambda thread: self._run_kernel(thread, memory, thread))
+        return self._team
 
     def iterate(self, steps: Array, start: SubtreeStart | None = None, *, thread: int = 0) -> None:
         """Run iterations with alternating updates, or with simultaneous ones if the engine was created so.
@@ -190,7 +192,7 @@ class CpuBoardEngine(BoardEngine):
             unfloored = step[None].copy()
             unfloored[0, 2] = -np.inf
             for me in (0, 1):
-                self._run_team(unfloored, UPDATE, (me, me + 1))
+                self._run(unfloored, UPDATE, (me, me + 1))
                 ties.average_rows(self._workspace, tables.regret, me, step[2], int(step[4]))
                 if len(tables.prediction):
                     ties.average_rows(self._workspace, tables.prediction, me, rounding_step=int(step[4]))
@@ -208,15 +210,14 @@ class CpuBoardEngine(BoardEngine):
     def _iterate_in_turns(self, steps: Array, start: SubtreeStart | None, thread: int) -> None:
         """Run iterations with alternating updates."""
         self._root_reach = self.root.weights
-        if start is None:
-            self._run_team(steps, UPDATE, (0, 2), thread)
-        else:
-            subtree = self._set_start_reach(start, (0, 1), thread)[0]
-            self._run_kernel(steps, UPDATE, (0, 2), thread, subtree=subtree)
+        subtree = FROM_ROOT if start is None else self._set_start_reach(start, (0, 1), thread)[0]
+        self._run(steps, UPDATE, (0, 2), thread, subtree)
 
     def compile(self) -> None:
         """Compile the kernels, or load them from the cache."""
-        self._run_kernel(ZERO_STEP[:0], UPDATE, (0, 2))
+        memory = self._workspace.team_memory(0)
+        memory.call[:] = 0
+        self._run_kernel(0, memory)
 
     def street_values(self, player: int, start: SubtreeStart | None = None, *, best_response: bool = False) -> Array:
         """Return the values of a player's rows at each node of a street, from the root or from `start` on.
@@ -230,10 +231,26 @@ class CpuBoardEngine(BoardEngine):
         nodes = range(first, int(self.tree.forest.end[first]))
         return np.array([self._read_values(player, board, node, 0) for node in nodes]) * unit
 
-    def expected_value(self, player: int, *, respond: bool = False, thread: int = 0) -> float:
-        """Return the expected value of a player at the root, in chips; `thread`: index of the vectors to use."""
-        unit = self._traverse(BEST_RESPONSE if respond else EVALUATE, player, None, thread)
-        return self.root.expected_value(player, self._read_values(player, 0, 0, thread) * unit, respond=respond)
+    def expected_value(self, player: int, *, respond: bool = False) -> float:
+        """Return the expected value of a player at the root, in chips."""
+        unit = self._traverse(BEST_RESPONSE if respond else EVALUATE, player, None, 0)
+        return self.root.expected_value(player, self._read_values(player, 0, 0, 0) * unit, respond=respond)
+
+    def expected_values(self, *, respond: bool = False, thread: int = 0) -> tuple[float, float]:
+        """Return the expected values of both players at the root, in chips.
+
+        `thread`: index of the vectors to use, if several engines share a workspace.
+        """
+        reaches = [self.root.normalized_reach(opponent) for opponent in (0, 1)]
+        self._root_reach = reaches[0][0][0], reaches[1][0][1]  # a player's traversal reads the reach of its opponent
+        self._run(ZERO_STEP, BEST_RESPONSE if respond else EVALUATE, (0, 2), thread)
+        first, second = (
+            self.root.expected_value(
+                p, self._read_values(p, 0, 0, thread) * (reaches[1 - p][1] / self.scale), respond=respond
+            )
+            for p in (0, 1)
+        )
+        return first, second
 
     def _values_at(self, player: int, start: SubtreeStart | None, *, respond: bool) -> Array:
         """Return the values at a node and after each action there, in chips."""
@@ -253,9 +270,9 @@ class CpuBoardEngine(BoardEngine):
         self._root_reach, unit = self.root.normalized_reach(1 - me)
         if start is not None:
             subtree, unit = self._set_start_reach(start, (me,), thread)
-            self._run_kernel(ZERO_STEP, mode, (me, me + 1), thread, subtree=subtree)
+            self._run(ZERO_STEP, mode, (me, me + 1), thread, subtree)
         else:
-            self._run_team(ZERO_STEP, mode, (me, me + 1), thread)
+            self._run(ZERO_STEP, mode, (me, me + 1), thread)
         return unit / self.scale
 
     def _set_start_reach(self, start: SubtreeStart, players: tuple[int, ...], thread: int) -> tuple[Array, float]:
@@ -336,12 +353,10 @@ class CpuBatchEngine:
         self.map_engines(lambda engine, thread: engine.iterate(steps, thread=thread), indices)
 
     def expected_values(
-        self, player: int, *, respond: bool = False, indices: Sequence[int] | None = None
-    ) -> list[float]:
-        """Return the expected value of a player in each subgame, in chips; with `respond`, of its best response."""
-        return self.map_engines(
-            lambda engine, thread: engine.expected_value(player, respond=respond, thread=thread), indices
-        )
+        self, *, respond: bool = False, indices: Sequence[int] | None = None
+    ) -> list[tuple[float, float]]:
+        """Return both players' expected values in each subgame, in chips; with `respond`, of their best responses."""
+        return self.map_engines(lambda engine, thread: engine.expected_values(respond=respond, thread=thread), indices)
 
     @property
     def trees(self) -> list[BoardTree]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from riverboat.cards.deck import NUM_HANDS
-from riverboat.compiled.atomics import TEAM_STATE_SIZE
+from riverboat.compiled.atomics import is_abandoned, team_state_size
 from riverboat.compiled.simd import SIMD_WIDTH
 from riverboat.core import resources
 from riverboat.core.errors import check_threads
@@ -54,13 +54,19 @@ class EngineWorkspace:
         return [(self._allocate_vectors(0), self._allocate_vectors(1)) for _ in range(self.threads)]
 
     def team_memory(self, root_thread: int) -> kernels.TeamMemory:
-        """Return the memory that a team shares; thread `root_thread` traverses the first street."""
-        if root_thread not in self._team_memory:
+        """Return the memory that a team shares; thread `root_thread` traverses the first street.
+
+        It is new after a thread of the team has failed.
+        """
+        memory = self._team_memory.get(root_thread)
+        if memory is None or is_abandoned(memory.state):
             f = self.tree.forest
             deals = int(f.deal_at[f.batch_at[2]] - f.deal_at[f.batch_at[1]]) if self.tree.streets > 1 else 0
             first, second = self.vectors[root_thread]
             self._team_memory[root_thread] = kernels.TeamMemory(
-                state=aligned_zeros(TEAM_STATE_SIZE, np.int64),
+                state=aligned_zeros(team_state_size(self.threads), np.int64),
+                call=np.zeros(4, np.int64),
+                steps=np.zeros((kernels.MAX_STEPS, 6)),
                 own=(first.dealt_own, second.dealt_own),
                 opp=(first.dealt_opp, second.dealt_opp),
                 value=(first.exit_value, second.exit_value),

@@ -314,12 +314,16 @@ class CudaBatchEngine:
         return games, self._download_values(games, player)
 
     def expected_values(
-        self, player: int, *, respond: bool = False, indices: Sequence[int] | None = None
-    ) -> list[float]:
-        """Return the expected value of a player in some games, in chips; with `respond`, of its best responses.
+        self, *, respond: bool = False, indices: Sequence[int] | None = None
+    ) -> list[tuple[float, float]]:
+        """Return both players' expected values in some games, in chips; with `respond`, of their best responses.
 
         `indices`: games; all by default.
         """
+        first, second = (self._expected_values(player, respond, indices) for player in (0, 1))
+        return list(zip(first, second, strict=True))
+
+    def _expected_values(self, player: int, respond: bool, indices: Sequence[int] | None) -> list[float]:
         if self.gadgets.has_gadgets:
             selected = range(len(self.trees)) if indices is None else indices
             values = self.values(player, respond=respond, indices=indices)
@@ -422,9 +426,13 @@ class CudaBoardEngine(BoardEngine):
             return self._cpu_engine._values_at(player, start, respond=respond)
         return self.batch.values(player, respond=respond)[0]
 
-    def expected_value(self, player: int, *, respond: bool = False, thread: int = 0) -> float:
+    def expected_value(self, player: int, *, respond: bool = False) -> float:
         """Return the expected value of a player at the root, in chips."""
-        return self.batch.expected_values(player, respond=respond)[0]
+        return self.expected_values(respond=respond)[player]
+
+    def expected_values(self, *, respond: bool = False) -> tuple[float, float]:
+        """Return the expected values of both players at the root, in chips."""
+        return self.batch.expected_values(respond=respond)[0]
 
     def average_strategy(self, board: int, node: int) -> Array:
         """Return the average strategy, with locks, at a decision. float64 [actions, rows]"""

@@ -70,26 +70,26 @@ def schedule_rows(schedule: AnySchedule, iteration: int, weight: float, count: i
     return rows, weight
 
 
-def engine_quality(engine: AnyBoardEngine, thread: int = 0) -> Quality:
+def engine_quality(engine: AnyBoardEngine) -> Quality:
     """Compute best-response and expected values of an engine's averages, gadget included, in the tree's unit.
 
     If the payoffs have a constant sum, NashConv does not need the profile's values. They are then set to the middle of
-    the certified interval instead of being computed. `thread` is the index of the workspace's vectors to use.
+    the certified interval instead of being computed.
     """
-    best = [engine.expected_value(p, respond=True, thread=thread) for p in (0, 1)]
-    values = None if engine.constant_sum is not None else [engine.expected_value(p, thread=thread) for p in (0, 1)]
+    best = engine.expected_values(respond=True)
+    values = None if engine.constant_sum is not None else engine.expected_values()
     return _quality(engine.tree.per_chip, best, values, engine.constant_sum)
 
 
 def batch_qualities(batch: AnyBatchEngine, indices: Sequence[int]) -> list[Quality]:
     """Compute the qualities of some games of a batch (see `engine_quality`)."""
-    best = [batch.expected_values(p, respond=True, indices=indices) for p in (0, 1)]
+    best = batch.expected_values(respond=True, indices=indices)
     constants = [batch.constant_sums[g] for g in indices]
-    values = None if None not in constants else [batch.expected_values(p, indices=indices) for p in (0, 1)]
+    values = None if None not in constants else batch.expected_values(indices=indices)
     qualities = []
     for k, g in enumerate(indices):
-        own = None if values is None or constants[k] is not None else [values[0][k], values[1][k]]
-        qualities.append(_quality(batch.trees[g].per_chip, [best[0][k], best[1][k]], own, constants[k]))
+        own = None if values is None or constants[k] is not None else values[k]
+        qualities.append(_quality(batch.trees[g].per_chip, best[k], own, constants[k]))
     return qualities
 
 

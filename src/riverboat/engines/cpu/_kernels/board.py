@@ -6,7 +6,7 @@ of a board are processed sixteen elements at a time, and terminals in chunks of 
 Terminal values are O(hands), as in Johanson et al. 2011.
 
 A team of threads runs whole iterations without returning to Python. Thread 0 traverses the first street. All threads
-share the second: a unit of work is a block of its boards and a batch of its betting.
+share the second: a unit of work is a block of its boards, or, for the last blocks, a block and a batch of its betting.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.compiled.atomics import barrier, fetch_add
+from riverboat.compiled.atomics import barrier, fetch_add, wait_for_call
 from riverboat.compiled.jit import inline, kernel
 from riverboat.compiled.simd import SIMD_WIDTH, broadcast, load, store, transpose
 from riverboat.core.arrays import Array
@@ -30,7 +30,9 @@ from riverboat.engines.cpu._kernels.node import (
 
 ROOT_DOWN, NEXT_STREETS, ROOT_UP, FULL_TRAVERSAL = 0, 1, 2, 3
 ALL_BATCHES = -1
+SPLIT_BLOCKS = 2  # blocks for each thread that are split into batches, at the end, so that all threads end together
 MAX_NODE_ACTIONS = 64
+MAX_STEPS = 256  # of one call
 U = np.uint64
 L = U(SIMD_WIDTH)
 
@@ -62,7 +64,9 @@ class TraversalVectors(NamedTuple):
 class TeamMemory(NamedTuple):
     """Memory that the threads of a traversal share. The arrays of a player belong to the thread at the root."""
 
-    state: Array  # int64 [TEAM_STATE_SIZE]: for barriers; its first number counts the units of work
+    state: Array  # int64 [team_state_size]: for barriers and calls; its first number counts the units of work
+    call: Array  # int64 [4]: number of steps; UPDATE, EVALUATE or BEST_RESPONSE; first player, end
+    steps: Array  # float64 [MAX_STEPS, 6]: see `BoardEngine.iterate`
     own: tuple[Array, Array]  # each player's `dealt_own`
     opp: tuple[Array, Array]  # each player's `dealt_opp`
     value: tuple[Array, Array]  # each player's `exit_value`
@@ -335,10 +339,6 @@ def traverse(
     gadget,  # GadgetState: a choice before the root
     stride,
     tables,  # BoardTables
-    steps,  # float64 [iterations, 6]: factors on positive, negative regrets, floor, factor on averages, t, its weight
-    mode,  # UPDATE, EVALUATE or BEST_RESPONSE
-    first_player,
-    end_player,
     blocks,  # int32 [blocks + 1]: boards of the second street that are summed together
     vectors,  # (TraversalVectors, TraversalVectors) of this thread
     team,  # TeamMemory
@@ -348,70 +348,88 @@ def traverse(
 ):
     """Traverse the tree from the root, for one player or both in turn; or traverse one subtree.
 
-    Every thread of the team calls this with the same arguments but its own vectors and number. The boards of the second
-    street are summed in fixed blocks, so that the result does not depend on the threads.
+    Every thread of the team calls this with the same arguments but its own vectors and number. Thread 0 runs one call,
+    `team.call`, the others also those that follow quickly. The boards of the second street are summed in fixed blocks, so
+    that the result does not depend on the threads.
     """
     subtree_only = subtree[2] >= 0
     alone = len(forest.first) == 2 or subtree_only  # one thread, in one piece
-    updates_gadget = gadget.kind != NO_GADGET and mode == UPDATE
     first_batch = np.int64(0) if alone else np.int64(forest.batch_at[1])
     batches = np.int64(0) if alone else np.int64(forest.batch_at[2]) - first_batch
+    whole_blocks = max(
+        len(blocks) - 1 - SPLIT_BLOCKS * threads, 0
+    )  # units of all batches, which share the boards' data
     number = (stride + U(1)) * L
     begin = U(forest.deal_at[first_batch]) * number  # offset of the second street's deals
     size = U(0) if alone else U(forest.deal_at[forest.batch_at[2]]) * number - begin
-    for i in range(len(steps)):
-        for me in range(first_player, end_player):
-            seat, f, step = seats[me], vectors[me], steps[i]
-            if thread == 0 and not subtree_only:
-                for r in range(U(boards.rows[0, me])):
-                    f.own[r] = 1
-                for r in range(U(boards.rows[0, 1 - me])):
-                    f.opp[r] = weights[1 - me][r]
-                if updates_gadget:
-                    enter_root(gadget, me, boards.rows[0, gadget.player], step[4], f.own, f.opp)
-            phase, shared = np.int64(ROOT_DOWN if thread == 0 else NEXT_STREETS), False
-            while phase <= ROOT_UP:
-                low, high, top, stage = np.int64(0), np.int64(1), np.int64(0), phase
-                top_batch, first, end = np.int64(ALL_BATCHES), np.int64(-1), np.int64(-1)
-                block, at, count = U(0), U(0), U(0)
-                if subtree_only:
-                    low, high, top = subtree[0], subtree[0] + 1, subtree[1]
-                    first, end = subtree[2], np.int64(forest.end[subtree[2]])
-                if alone:
-                    stage, phase = np.int64(FULL_TRAVERSAL), np.int64(ROOT_UP)
-                elif phase == NEXT_STREETS:
-                    if not shared:
-                        if thread == 0:
-                            team.state[0] = 0
-                        if not barrier(team.state, threads):
-                            return
-                        if thread > 0:
-                            copy_vector(team.own[me], begin, size, f.dealt_own, begin)
-                            copy_vector(team.opp[me], begin, size, f.dealt_opp, begin)
-                        shared = True
-                    unit = fetch_add(team.state)
-                    if unit >= (len(blocks) - 1) * batches:
-                        if not barrier(team.state, threads):
-                            return
-                        sum_blocks(team.block_value, len(blocks) - 1, size, thread, threads, team.value[me], begin)
-                        if not barrier(team.state, threads):
-                            return
-                        if thread > 0:
-                            break
-                        phase = np.int64(ROOT_UP)
-                        continue
-                    low, high = np.int64(blocks[unit // batches]), np.int64(blocks[unit // batches + 1])
-                    top, top_batch, stage = np.int64(1), first_batch + unit % batches, np.int64(FULL_TRAVERSAL)
-                    block, at = U(unit // batches), U(forest.deal_at[top_batch]) * number
-                    count = U(forest.deal_at[top_batch + 1]) * number - at
-                    zero_fill(f.exit_value, at, count)
-                traverse_boards(
-                    forest, seat, boards, parents, me, low, high, top, top_batch, stage, first, end, stride, tables,
-                    step, mode, f,
-                )  # fmt: skip
-                if phase == NEXT_STREETS:
-                    copy_vector(f.exit_value, at, count, team.block_value, block * size + at - begin)
-                else:
-                    phase += 1
-            if updates_gadget and me == gadget.player and thread == 0 and not subtree_only:
-                update_root(gadget, step, f.value, seat.value[0])
+    call = np.int64(0)
+    while True:
+        if thread > 0:
+            call = wait_for_call(team.state, thread, call)
+            if call == 0:
+                return
+        count_steps, mode, first_player, end_player = team.call[0], team.call[1], team.call[2], team.call[3]
+        updates_gadget = gadget.kind != NO_GADGET and mode == UPDATE
+        for i in range(count_steps):
+            for me in range(first_player, end_player):
+                seat, f, step = seats[me], vectors[me], team.steps[i]
+                if thread == 0 and not subtree_only:
+                    for r in range(U(boards.rows[0, me])):
+                        f.own[r] = 1
+                    for r in range(U(boards.rows[0, 1 - me])):
+                        f.opp[r] = weights[1 - me][r]
+                    if updates_gadget:
+                        enter_root(gadget, me, boards.rows[0, gadget.player], step[4], f.own, f.opp)
+                phase, shared = np.int64(ROOT_DOWN if thread == 0 else NEXT_STREETS), False
+                while phase <= ROOT_UP:
+                    low, high, top, stage = np.int64(0), np.int64(1), np.int64(0), phase
+                    top_batch, first, end = np.int64(ALL_BATCHES), np.int64(-1), np.int64(-1)
+                    block, at, count = U(0), U(0), U(0)
+                    if subtree_only:
+                        low, high, top = subtree[0], subtree[0] + 1, subtree[1]
+                        first, end = subtree[2], np.int64(forest.end[subtree[2]])
+                    if alone:
+                        stage, phase = np.int64(FULL_TRAVERSAL), np.int64(ROOT_UP)
+                    elif phase == NEXT_STREETS:
+                        if not shared:
+                            if thread == 0:
+                                team.state[0] = 0
+                            if not barrier(team.state, threads):
+                                return
+                            if thread > 0:
+                                copy_vector(team.own[me], begin, size, f.dealt_own, begin)
+                                copy_vector(team.opp[me], begin, size, f.dealt_opp, begin)
+                            shared = True
+                        unit = fetch_add(team.state)
+                        if unit >= whole_blocks + (len(blocks) - 1 - whole_blocks) * batches:
+                            if not barrier(team.state, threads):
+                                return
+                            sum_blocks(team.block_value, len(blocks) - 1, size, thread, threads, team.value[me], begin)
+                            if not barrier(team.state, threads):
+                                return
+                            if thread > 0:
+                                break
+                            phase = np.int64(ROOT_UP)
+                            continue
+                        top, stage = np.int64(1), np.int64(FULL_TRAVERSAL)
+                        if unit < whole_blocks:
+                            block, at, count = U(unit), begin, size
+                        else:
+                            part = unit - whole_blocks
+                            block, top_batch = U(whole_blocks + part // batches), first_batch + part % batches
+                            at = U(forest.deal_at[top_batch]) * number
+                            count = U(forest.deal_at[top_batch + 1]) * number - at
+                        low, high = np.int64(blocks[block]), np.int64(blocks[block + U(1)])
+                        zero_fill(f.exit_value, at, count)
+                    traverse_boards(
+                        forest, seat, boards, parents, me, low, high, top, top_batch, stage, first, end, stride, tables,
+                        step, mode, f,
+                    )  # fmt: skip
+                    if phase == NEXT_STREETS:
+                        copy_vector(f.exit_value, at, count, team.block_value, block * size + at - begin)
+                    else:
+                        phase += 1
+                if updates_gadget and me == gadget.player and thread == 0 and not subtree_only:
+                    update_root(gadget, step, f.value, seat.value[0])
+        if thread == 0:
+            return
