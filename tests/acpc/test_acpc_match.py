@@ -14,13 +14,14 @@ from tests.acpc_players import LIMIT, NAMES, NOLIMIT, Match, call, client, drawn
 
 from processes import Processes
 from reference.acpc_log import play_log
+from reference.matches import hand_payoffs
 from riverboat.acpc import programs
 from riverboat.acpc.dealer import LOOPBACK, DealerLimits, deal_hands, listening_port, open_listeners, run_match
 from riverboat.cards.ranking import rank
 from riverboat.cli.matches import remote
 from riverboat.core.errors import InputError, RiverboatError
 from riverboat.formats.acpc_log import check_names, parse_log, read_log, verify_log
-from riverboat.games.holdem.match_state import MatchState, hand_payoffs
+from riverboat.games.holdem.match_state import MatchState
 from riverboat.games.holdem.rules import read_game
 
 GAMES = ("nolimit-200bb", "limit", "kuhn", "leduc", "bench-3x20")

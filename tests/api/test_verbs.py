@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import riverboat as rb
+from reference.matches import hand_payoffs
 from riverboat.cards.notation import parse_cards
 from riverboat.cli import main
 from riverboat.core import artifacts
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.betting import BettingState
-from riverboat.games.holdem.match_state import hand_payoffs
 from riverboat.strategies import files
 
 TIMES = ("seconds", "hands_per_second", "iterations_per_second", "updates_per_second")  # differ between runs

@@ -9,6 +9,7 @@ import pytest
 
 import riverboat as rb
 from random_blueprints import random_blueprint
+from reference.matches import hand_payoffs
 from riverboat.agents.registry import make_agent
 from riverboat.cards.notation import parse_cards
 from riverboat.cli import play as play_commands
@@ -17,7 +18,6 @@ from riverboat.core.errors import InputError
 from riverboat.formats.hand_files import write_hands
 from riverboat.games.holdem.actions import format_action
 from riverboat.games.holdem.betting import BettingState
-from riverboat.games.holdem.match_state import hand_payoffs
 from riverboat.games.holdem.observations import Observations
 from riverboat.games.holdem.rules import read_game
 from riverboat.strategies.blueprint import save_blueprint

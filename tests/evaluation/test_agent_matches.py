@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from random_blueprints import random_blueprint
+from reference.matches import hand_payoffs
 from riverboat.agents.baselines import BASELINES, BaselineAgent
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.core.errors import InputError
@@ -16,7 +17,6 @@ from riverboat.evaluation.matches.match import play_match, round_robin
 from riverboat.games.base import TERMINAL
 from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.hand_records import HandRecords
-from riverboat.games.holdem.match_state import hand_payoffs
 from riverboat.games.holdem.observations import Observations
 from riverboat.games.holdem.rules import PokerRules, read_game
 

@@ -6,12 +6,24 @@ from itertools import combinations
 
 import numpy as np
 
+from riverboat.cards.ranking import rank
 from riverboat.games.base import TERMINAL
 from riverboat.games.holdem.actions import END_OF_LINE, HIDDEN_CARD
 from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.hand_records import HandRecords
-from riverboat.games.holdem.match_state import hand_payoffs
+from riverboat.games.holdem.match_state import payoffs_of_result
 from riverboat.games.holdem.public_states import PublicStates
+
+
+def hand_payoffs(betting, holes, board):
+    """Return the chips that each seat has won at the end of a hand. Both hands must be known at a showdown."""
+    assert betting.actor == TERMINAL, betting.line
+    if betting.folded is not None:
+        result = 1 if betting.folded == 1 else -1
+    else:
+        first, second = (rank((*hole, *board)) for hole in holes)
+        result = (first > second) - (first < second)
+    return payoffs_of_result(betting, result)
 
 
 def all_deals(rules):

@@ -7,6 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from reference.small_blueprint import small_game_strategy
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless_abstraction
 from riverboat.cards.ranking import rank
 from riverboat.core.errors import InputError
@@ -16,7 +17,7 @@ from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.rules import read_game
 from riverboat.games.registry import game_from_spec
 from riverboat.solvers.mccfr.abstract_response import abstract_quality
-from riverboat.solvers.mccfr.trainer import BlueprintTrainer, small_game_strategy
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 from riverboat.solvers.tabular.best_response import quality
 from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree

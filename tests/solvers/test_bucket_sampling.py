@@ -19,6 +19,7 @@ from reference.bucket_sampling import (
     SelfPublicSampling,
     Waiting,
 )
+from reference.small_blueprint import small_game_strategy
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless_abstraction
 from riverboat.abstraction.clustering.public_clusters import PublicBuckets, cluster_private
 from riverboat.cards.isomorphism import canonical_boards
@@ -29,7 +30,7 @@ from riverboat.games.holdem.menus import parse_menu
 from riverboat.games.holdem.rules import PokerRules, read_game
 from riverboat.games.registry import game_from_spec
 from riverboat.solvers.mccfr.tables import BucketTables
-from riverboat.solvers.mccfr.trainer import TRAVERSALS, BlueprintTrainer, small_game_strategy
+from riverboat.solvers.mccfr.trainer import TRAVERSALS, BlueprintTrainer
 from riverboat.solvers.tabular.best_response import Quality, quality
 from riverboat.solvers.tabular.cfr import CFR
 from riverboat.strategies.blueprint import Blueprint

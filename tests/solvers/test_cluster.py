@@ -18,6 +18,7 @@ import pytest
 
 from processes import Processes
 from reference.distributed import Algorithm4, Expectation, flops_of
+from reference.small_blueprint import small_game_strategy
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless_abstraction
 from riverboat.abstraction.clustering.public_clusters import PublicBuckets, cluster_private
 from riverboat.cards.deck import FULL_DECK
@@ -33,7 +34,7 @@ from riverboat.solvers.cluster import blade as blades
 from riverboat.solvers.cluster.backends import LocalBackend, RayBackend
 from riverboat.solvers.cluster.distributed import DistributedTrainer, Head
 from riverboat.solvers.mccfr.tables import Pruning, Weighting
-from riverboat.solvers.mccfr.trainer import BlueprintTrainer, small_game_strategy
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 from riverboat.solvers.tabular.best_response import quality
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.trees.compile import compile_game

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from reference.external_sampling import ExternalSampling
+from reference.small_blueprint import small_game_strategy
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless_abstraction
 from riverboat.cards.notation import parse_cards
 from riverboat.compiled import simd
@@ -21,7 +22,7 @@ from riverboat.games.holdem.rules import PokerRules, read_game
 from riverboat.games.registry import game_from_spec
 from riverboat.solvers.mccfr import tables as trainer_tables
 from riverboat.solvers.mccfr.tables import BucketTables, Pruning, Weighting, make_sampling_game
-from riverboat.solvers.mccfr.trainer import BlueprintTrainer, small_game_strategy
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 from riverboat.solvers.tabular.best_response import Quality, quality
 from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree
@@ -341,5 +342,3 @@ def test_invalid_input() -> None:
         solver.average(0, 3)
     with pytest.raises(InputError, match="cells"):
         solver.restore(BlueprintTrainer(*game("kuhn")).state())
-    with pytest.raises(InputError, match="3 hands"):
-        small_game_strategy(solver, public("kuhn"))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from reference.small_blueprint import small_game_strategy
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, StreetBuckets, lossless_abstraction
 from riverboat.abstraction.recipe import load_recipe
 from riverboat.api.train import train
@@ -19,7 +20,7 @@ from riverboat.games.holdem.rules import PokerRules, read_game
 from riverboat.games.registry import game_from_spec
 from riverboat.solvers.mccfr.recipe import SIZES, parse_train_recipe, training_size_for
 from riverboat.solvers.mccfr.tables import Weighting
-from riverboat.solvers.mccfr.trainer import BlueprintTrainer, small_game_strategy
+from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 from riverboat.solvers.mccfr.training import quantized_averages
 from riverboat.solvers.mccfr.warm_start import bucket_shares, warm_start
 from riverboat.solvers.tabular.best_response import quality

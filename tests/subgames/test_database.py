@@ -15,6 +15,7 @@ from riverboat.agents.search import SubgameLibraryAgent
 from riverboat.api import endgames
 from riverboat.cards.deck import HAND_CARDS
 from riverboat.cli import endgames as commands
+from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.betting import BettingState
 from riverboat.solvers.boards.batches import solve_many
@@ -28,7 +29,6 @@ from riverboat.subgames.database.database import (
     EndgameKey,
     build_database,
     endgame_spot,
-    key_distance,
     load_database,
     make_entry,
     sample_reached_streets,
@@ -85,6 +85,11 @@ def test_suit_symmetry() -> None:
         EndgameKey.from_river(tuple(card[list(BOARD)].tolist()), 100, 200, moved),
     )
     np.testing.assert_allclose(key.cdf, other.cdf, atol=1e-6)
+
+
+def key_distance(one: Array, other: Array) -> float:
+    """Return the larger of both players' earth mover's distances between two keys. float32 [2, NUM_CDF_STEPS] each"""
+    return float(np.abs(one.astype(np.float64) - other).sum(axis=1).max() / NUM_CDF_STEPS)
 
 
 def test_distances_are_a_metric() -> None:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reference.icm import finish_probabilities_by_permutation
 from riverboat.core.errors import InputError
-from riverboat.tournaments.icm import ICM, finish_probabilities, finish_probabilities_by_permutation, icm_values_batch
+from riverboat.tournaments.icm import ICM, finish_probabilities, icm_values_batch
 
 STACKS = st.lists(st.floats(0.01, 1000), min_size=1, max_size=6)
 

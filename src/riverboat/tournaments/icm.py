@@ -7,8 +7,7 @@ i finishes at place r is an integral over the time at which its clock rings:
     P(i at r) = ∫ s e^(-s t) P(r - 1 of the others before t) dt
 
 The integrand is smooth and decays, so a double-exponential rule with a few hundred points is exact to ten digits, for
-nine players and for three hundred. `finish_probabilities_by_permutation` sums over orders one by one, as the model is
-usually stated, and is the reference of the tests.
+nine players and for three hundred.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import permutations
 from math import isfinite
 
 import numpy as np
@@ -149,35 +147,6 @@ def icm_values_batch(stacks: Array, prizes: Sequence[float] | Array) -> Array:
                     chips_left.setdefault(successor, chips_left[ahead] - stacks[:, i])
         probability = next_probability
     return out
-
-
-def finish_probabilities_by_permutation(stacks: Sequence[float]) -> Array:
-    """Compute finishing probabilities by summing over all orders; slow, for up to nine players.
-
-    Parameters
-    ----------
-    stacks
-        Chips of each player, above zero.
-
-    Returns
-    -------
-    Array
-        Probability of each player for each place, float64 [players, places].
-
-    Examples
-    --------
-    >>> bool(np.allclose(finish_probabilities_by_permutation([2, 1, 1]), finish_probabilities([2, 1, 1])))
-    True
-    """
-    probabilities = np.zeros((len(stacks), len(stacks)))
-    for order in permutations(range(len(stacks))):
-        probability, chips_left = 1.0, float(sum(stacks))
-        for i in order:
-            probability *= stacks[i] / chips_left
-            chips_left -= stacks[i]
-        for place, i in enumerate(order):
-            probabilities[i, place] += probability
-    return probabilities
 
 
 # --- Values of stacks ---

@@ -20,7 +20,6 @@ from typing import TypeAlias
 
 from riverboat.cards.deck import card_name
 from riverboat.cards.notation import format_cards, token_error
-from riverboat.cards.ranking import rank
 from riverboat.core.errors import InputError, short_repr
 from riverboat.games.base import CHANCE, TERMINAL
 from riverboat.games.holdem.betting import BettingState
@@ -262,18 +261,6 @@ def _parse_cards(text: str, lines: BettingNodeCache, where: str) -> HoleCards:
 
 
 # --- payoffs ---
-
-
-def hand_payoffs(betting: BettingState, holes: Holes, board: tuple[int, ...]) -> tuple[int, int]:
-    """Return the chips that each seat has won at the end of a hand. Both hands must be known at a showdown."""
-    if betting.actor != TERMINAL:
-        raise InputError(f"betting {short_repr(betting.line)}: the hand is not over")
-    if betting.folded is not None:
-        result = 1 if betting.folded == 1 else -1
-    else:
-        first, second = (rank((*hole, *board)) for hole in holes)
-        result = (first > second) - (first < second)
-    return payoffs_of_result(betting, result)
 
 
 def payoffs_of_result(betting: BettingState, result: int) -> tuple[int, int]:

@@ -16,8 +16,7 @@ on any number of threads. Batches end at fixed iterations, so a run depends on i
 steps.
 
 A trainer holds a traverser (`riverboat.solvers.mccfr.traversers`), which samples, traverses and updates the tables; the
-trainer counts iterations and discounts (`SamplingTrainer`), reads strategies and stores states. `small_game_strategy`
-converts a blueprint of a small game for exact evaluation.
+trainer counts iterations and discounts (`SamplingTrainer`), reads strategies and stores states.
 """
 
 from __future__ import annotations
@@ -35,8 +34,6 @@ from riverboat.engines.devices import CPU, CUDA
 from riverboat.games.holdem.action_tree import ActionTree
 from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, BucketTables, Weighting, round_weight
 from riverboat.solvers.mccfr.traversers import ExternalTraverser, SamplingTraverser, Traverser
-from riverboat.strategies.tabular import Strategy
-from riverboat.trees.public import PublicTree
 
 TRAVERSALS = {
     "external": "one deal, the opponent's actions sampled (Lanctot et al. 2009)",
@@ -345,67 +342,3 @@ class BlueprintTrainer(SamplingTrainer):
         if self.traverser.hybrid is not None:
             self.traverser.hybrid.cells[:] = state["hybrid"]
         self._restore_counts(state)
-
-
-# --- blueprints of small games as strategies ---
-
-
-def small_game_strategy(trainer: BlueprintTrainer, tree: PublicTree, *, averages: bool = True) -> Strategy:
-    """Convert the average (or current) strategy to the public tree of the same game, such as `leduc`.
-
-    Lines are matched action by action, `cc/Jh/cr` with `cc/cr`. Hands and board cards are matched by their order in the
-    deck, since small games call their cards J, Q, K and decks have the highest ranks.
-
-    Parameters
-    ----------
-    trainer
-        Trainer of a game with one hole card.
-    tree
-        Public tree of the same game.
-    averages
-        Whether to convert the average strategy; otherwise the current one.
-
-    Returns
-    -------
-    Strategy
-        Strategy on `tree`.
-
-    Raises
-    ------
-    InputError
-        If the games differ.
-
-    Examples
-    --------
-    >>> from riverboat.abstraction.cards.card_abstraction import lossless_abstraction
-    >>> from riverboat.games.holdem.action_tree import compile_action_tree
-    >>> from riverboat.games.holdem.rules import read_game
-    >>> rules = read_game("leduc")
-    >>> game = compile_action_tree(rules), lossless_abstraction(rules.board[1:], rules.deck)
-    >>> import riverboat as rb
-    >>> from riverboat.solvers.mccfr.trainer import BlueprintTrainer, small_game_strategy
-    >>> strategy = small_game_strategy(BlueprintTrainer(*game), rb.compile_game(rb.game("leduc")))
-    >>> strategy["Js:"]
-    {'c': 0.5, 'r': 0.5}
-    """
-    rules, deck = trainer.tree.rules, trainer.tree.rules.deck
-    if rules.hole != 1 or len(tree.hands[0]) != len(deck.cards):
-        raise InputError(
-            f"{tree.name} has {len(tree.hands[0])} hands: the blueprint's deck has {len(deck.cards)} cards, "
-            f"{rules.hole} in a hand"
-        )
-    card = {name: int(deck.cards[k]) for k, name in enumerate(tree.hands[0])}
-    out = np.array(Strategy.uniform(tree).probabilities)
-    for infoset in tree.infosets():
-        hand, _, line = infoset.name.partition(":")
-        parts = line.split("/")
-        betting, board = "/".join(parts[::2]), [card[name] for name in parts[1::2]]
-        node = trainer.tree.find(betting)
-        if trainer.tree.actions(node) != infoset.actions:
-            raise InputError(
-                f"{tree.name}: {', '.join(infoset.actions)} at {infoset.name!r}, but "
-                f"{', '.join(trainer.tree.actions(node))} at {betting!r} of the blueprint: not the same game"
-            )
-        row = trainer.tables.strategy(node, trainer.cards.bucket([card[hand]], board), averages=averages)
-        out[infoset.offset + infoset.stride * np.arange(len(row))] = row / row.sum()
-    return Strategy(tree, out, {"method": "external sampling", "iterations": trainer.iterations})

@@ -103,11 +103,6 @@ def nearest_stack_level(stack_to_pot: float) -> int:
     return int(np.argmin(np.abs(np.log(np.array(STACK_LEVELS)) - np.log(stack_to_pot))))
 
 
-def key_distance(one: Array, other: Array) -> float:
-    """Return the larger of both players' earth mover's distances between two keys. float32 [2, NUM_CDF_STEPS] each"""
-    return float(np.abs(one.astype(np.float64) - other).sum(axis=1).max() / NUM_CDF_STEPS)
-
-
 # --- common betting trees -----------------------------------------------------------------------
 
 
