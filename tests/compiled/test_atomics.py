@@ -96,11 +96,11 @@ def test_every_thread_runs_every_call_once(threads: int, pause: float) -> None:
     """Calls follow at once, or after the threads have left the loop; both happen by chance with neither."""
     numbers, total = np.zeros(1, np.int64), np.zeros(threads, np.int64)
     state = np.zeros(team_state_size(threads), np.int64)
-    team = KernelTeam(threads, state, lambda thread: add_calls(state, thread, threads, numbers, total))
+    team = KernelTeam(threads, state)
     rng, calls = random.Random(1), 60 if pause else 3000
     for call in range(1, calls + 1):
         numbers[0] = call
-        team.run(lambda: add_calls(state, 0, threads, numbers, total))
+        team.run(lambda thread: add_calls(state, thread, threads, numbers, total))
         if pause:
             time.sleep(rng.random() * pause)
         elif call % 100 == 0:
@@ -129,8 +129,7 @@ def test_an_error_of_a_thread_ends_the_call() -> None:
             raise MemoryError("thread 2")
         add_calls(state, thread, 3, numbers, total)
 
-    team = KernelTeam(3, state, enter)
     with pytest.raises(MemoryError, match="thread 2"):
-        team.run(lambda: add_calls(state, 0, 3, numbers, total))
+        KernelTeam(3, state).run(enter)
     with pytest.raises(ZeroDivisionError):
-        KernelTeam(2, np.zeros(team_state_size(2), np.int64), enter).run(lambda: 1 // 0)
+        KernelTeam(2, np.zeros(team_state_size(2), np.int64)).run(lambda thread: 1 // thread)

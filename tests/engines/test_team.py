@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import time
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -52,3 +55,19 @@ def test_threads_that_cannot_start_end_a_solve(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(threading.Thread, "start", limited)
     with pytest.raises(RuntimeError, match="new thread"):
         solver.step(2)
+
+
+def test_an_engine_with_threads_is_freed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its tables may take gigabytes, so no cycle of references may keep them; threads in its kernel leave soon."""
+    monkeypatch.setattr(resources, "available_cores", lambda: 2)
+    solver = BoardCFR(BoardTree(game_from_spec(str(TURN))), threads=2)
+    solver.step(1)
+    engine, deadline = weakref.ref(solver.engine), time.monotonic() + 30
+    gc.disable()
+    try:
+        del solver
+        while engine() is not None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert engine() is None
+    finally:
+        gc.enable()

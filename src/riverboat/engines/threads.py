@@ -58,25 +58,28 @@ class ThreadTeam:
 class KernelTeam:
     """Team of threads that run calls of a kernel together, and stay in it between calls that follow quickly.
 
-    The calling thread has number 0. `enter` is called with the number of another thread, and enters the kernel there; the
-    kernel waits for calls with `wait_for_call`, and ends each one at a barrier. `state` is the memory of both.
+    The calling thread has number 0. The kernel waits for calls with `wait_for_call` on the others, and ends each call at a
+    barrier. `state` is the memory of both.
     """
 
-    def __init__(self, threads: int, state: Array, enter: Callable[[int], Any]) -> None:
+    def __init__(self, threads: int, state: Array) -> None:
         check_threads(threads)
-        self.threads, self.state, self._enter = threads, state, enter
+        self.threads, self.state = threads, state
         self._calls, self._away = 0, np.zeros(threads, bool)
         self._futures: dict[int, Future[None]] = {}
         assert len(state) >= team_state_size(threads)
 
-    def run(self, lead: Callable[[], Any]) -> None:
-        """Make a call: `lead` runs the kernel as thread 0. After an error the team cannot be used again."""
+    def run(self, enter: Callable[[int], Any]) -> None:
+        """Make a call: `enter` enters the same kernel on this thread (0) and on those that have left it, by number.
+
+        After an error the team cannot be used again.
+        """
         self._calls += 1
         try:
             call_team(self.state, self.threads, self._calls, self._away)
             for thread in np.flatnonzero(self._away).tolist():
-                self._futures[thread] = self._pool.submit(self._follow, thread)
-            lead()
+                self._futures[thread] = self._pool.submit(self._follow, enter, thread)
+            enter(0)
         except BaseException:
             abandon_team(self.state)
             wait(self._futures.values())
@@ -85,9 +88,9 @@ class KernelTeam:
             for future in self._futures.values():
                 future.result()
 
-    def _follow(self, thread: int) -> None:
+    def _follow(self, enter: Callable[[int], Any], thread: int) -> None:
         try:
-            self._enter(thread)
+            enter(thread)
         except BaseException:
             abandon_team(self.state)
             raise

@@ -157,13 +157,9 @@ class CpuBoardEngine(BoardEngine):
             if self.threads == 1 or subtree is not FROM_ROOT:
                 self._run_kernel(thread, memory, subtree=subtree)
             else:
-                self._kernel_team(memory).run(lambda: self._run_kernel(0, memory))
-
-    def _kernel_team(self, memory: kernels.TeamMemory) -> KernelTeam:
-        """Return the threads that share `memory`."""
-        if self._team is None or self._team.state is not memory.state:
-            self._team = KernelTeam(self.threads, memory.state, lambda thread: self._run_kernel(thread, memory, thread))
-        return self._team
+                if self._team is None or self._team.state is not memory.state:
+                    self._team = KernelTeam(self.threads, memory.state)
+                self._team.run(lambda thread: self._run_kernel(thread, memory, thread))
 
     def iterate(self, steps: Array, start: SubtreeStart | None = None, *, thread: int = 0) -> None:
         """Run iterations with alternating updates, or with simultaneous ones if the engine was created so.
