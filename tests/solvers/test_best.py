@@ -339,3 +339,17 @@ def test_probabilities_must_be_finite(bad):
     table[3] = bad
     with pytest.raises(InputError, match="1 prob"):
         rb.Strategy(tree, table)
+
+
+def test_a_table_that_was_read_is_not_overwritten() -> None:
+    """A solution may hold the table while the run continues; memory of tables that nobody read is used again."""
+    best = best_strategy.BestCheck()
+    first, second, third = (np.full(8, k, np.uint16) for k in (1, 2, 3))
+    best.store(Quality((0.5, 0.5), (0.0, 0.0), 0.0), 1, first)
+    unread = best._table
+    best.store(Quality((0.4, 0.4), (0.0, 0.0), 0.0), 2, second)
+    assert best._table is unread
+    read = best.table()
+    best.store(Quality((0.3, 0.3), (0.0, 0.0), 0.0), 3, third)
+    assert read.tolist() == [2] * 8
+    assert best.table().tolist() == [3] * 8

@@ -60,6 +60,7 @@ class BestCheck:
         self.quality: Quality | None = None
         self._last_exploitability = np.inf  # exploitability of the last check that was offered
         self._table: Array | None = None
+        self._is_read = False  # then the table belongs to a solution, and is not overwritten
         self._file: IO[bytes] | None = None
         self._dtype: Any = None
 
@@ -81,7 +82,9 @@ class BestCheck:
 
     def _write_table(self, table: Array) -> None:
         if table.nbytes <= MAX_MEMORY_BYTES:
-            self._table = table.copy()
+            if self._table is None or self._is_read:
+                self._table, self._is_read = np.empty_like(table), False
+            np.copyto(self._table, table)
             return
         if self._file is None:
             folder = self.folder if self.folder is not None and self.folder.is_dir() else None
@@ -98,6 +101,7 @@ class BestCheck:
     def table(self) -> Array:
         """Return the stored averages."""
         if self._table is not None:
+            self._is_read = True
             return self._table
         assert self._file is not None
         self._file.seek(0)
