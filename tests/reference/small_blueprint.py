@@ -22,6 +22,6 @@ def small_game_strategy(trainer, tree, *, averages=True):
         betting, board = "/".join(parts[::2]), [card[name] for name in parts[1::2]]
         node = trainer.tree.find(betting)
         assert trainer.tree.actions(node) == infoset.actions, (infoset.name, betting)
-        row = trainer.tables.strategy(node, trainer.cards.bucket([card[hand]], board), averages=averages)
+        row = (trainer.average if averages else trainer.current)(node, trainer.cards.bucket([card[hand]], board))
         out[infoset.offset + infoset.stride * np.arange(len(row))] = row / row.sum()
     return Strategy(tree, out, {"method": "external sampling", "iterations": trainer.iterations})

@@ -653,15 +653,9 @@ def solve_tournament(
     riverboat.core.errors.InputError: ...
     """
 
-    if method is not None and method not in METHODS:
-        raise unknown_name_error("method", method, METHODS)
-    if not until >= 0:
-        raise InputError(f"until {until}: give % of the fee, such as 0.5")
     if resume and out is None:
         raise InputError("resume: name the folder of the run with out=…")
-    seconds = None if time is None else parse_seconds(time)
-    tournament = _read_tournament(source, small)
-    chosen = find_state(tournament, state, line)
+    tournament, seconds, chosen = _check_tournament(source, small, method, until, time, state, line)
 
     def report(now: run.TournamentProgress) -> None:
         if progress is not None:
@@ -688,8 +682,35 @@ def solve_tournament(
     return _with_state(solved, chosen)
 
 
+def _check_tournament(
+    source: str | Path | None,
+    small: bool,
+    method: str | None,
+    until: float,
+    time: Duration | None,
+    state: Sequence[float] | None,
+    line: str | None,
+) -> tuple[Tournament, float | None, tuple[int, ...] | None]:
+    """Check options of `solve_tournament`; return the tournament, its time limit in seconds, and the state to show."""
+    if method is not None and method not in METHODS:
+        raise unknown_name_error("method", method, METHODS)
+    if not until >= 0:
+        raise InputError(f"until {until}: give % of the fee, such as 0.5")
+    seconds = None if time is None else parse_seconds(time)
+    tournament = _read_tournament(source, small)
+    return tournament, seconds, find_state(tournament, state, line)
+
+
 def estimate_tournament(
-    source: str | Path | None = None, *, small: bool = False, threads: Threads = 2
+    source: str | Path | None = None,
+    *,
+    small: bool = False,
+    threads: Threads = 2,
+    method: str | None = None,
+    until: float = 0.5,
+    time: Duration | None = None,
+    state: Sequence[float] | None = None,
+    line: str | None = None,
 ) -> dict[str, Any]:
     """Estimate the size of a tournament and the time to solve it.
 
@@ -701,6 +722,8 @@ def estimate_tournament(
         The paper's tournament on a coarser grid, 91 states.
     threads
         Threads of the solve.
+    method, until, time, state, line
+        Options of `solve_tournament`, which are only checked.
 
     Returns
     -------
@@ -712,7 +735,7 @@ def estimate_tournament(
     >>> estimate_tournament(small=True)["states_of_three"]
     91
     """
-    tournament = _read_tournament(source, small)
+    tournament, _, _ = _check_tournament(source, small, method, until, time, state, line)
     two, three = (sum(len(state) == n for state in tournament.states) for n in (2, 3))
     size = two * 2 * 169 * 8 + three * 6 * 169 * 8
     working = two * 2 * 5 * 169 * 8 + three * 3 * 25 * 169 * 8

@@ -50,7 +50,7 @@ class FileEntries(dict[str, Any]):
         """Return an entry that must be a printable text, one of `choices` if given; line breaks need `multiline`."""
         value = self[key]
         if not isinstance(value, str) or not (value.replace("\n", "") if multiline else value).isprintable():
-            self._fail(key, "a text")
+            self._fail(key, "a printable text" if isinstance(value, str) else "a text")
         if choices is not None and value not in choices:
             self._fail(key, f"one of {', '.join(choices)}")
         return value

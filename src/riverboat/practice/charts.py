@@ -209,7 +209,12 @@ def push_table(text: str) -> PushTable:
     """
     if not text.startswith(PREFIX):
         return _tournament_table(text)
-    return _SOLVED_TABLES.get_or_compute(text.encode(), lambda: _solve_table(text))
+    return _SOLVED_TABLES.get_or_compute(_table_key(text), lambda: _solve_table(text))
+
+
+def _table_key(text: str) -> bytes:
+    """Return the key of a table; arguments of a command may hold bytes that are no UTF-8."""
+    return text.encode(errors="surrogateescape")
 
 
 def is_solved(text: str) -> bool:
@@ -230,7 +235,7 @@ def is_solved(text: str) -> bool:
     >>> is_solved("push:9,9")
     False
     """
-    return not text.startswith(PREFIX) or _SOLVED_TABLES.get(text.encode()) is not None
+    return not text.startswith(PREFIX) or _SOLVED_TABLES.get(_table_key(text)) is not None
 
 
 def _tournament_table(text: str) -> PushTable:

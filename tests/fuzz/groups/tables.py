@@ -80,7 +80,7 @@ tolerance = 1.0
 
 # Further valid values of an entry. Keys are paths, with * for any; values are labels of `toml.VALUES`.
 FINE: dict[str, set[str]] = {
-    "*.about": {"text", "empty text", "long text", "tag", "control", "newline", "null"},
+    "*.about": {"text", "empty text", "long text", "tag", "newline"},
     "*.name": {"text", "empty text", "long text", "tag", "control", "newline", "null"},
     "spot.name": {"text", "long text", "tag", "newline"},
     "spot.pot": {"whole"},

@@ -127,7 +127,8 @@ def tournament(
             raise InputError(f"{source}: contains a run: --small and --out are for new runs")
         result = tournaments.load_tournament(source, **shown)
     elif estimate:
-        facts = tournaments.estimate_tournament(source, small=options["small"], threads=options["threads"])
+        checked = {name: options[name] for name in ("small", "threads", "method", "until", "time")}
+        facts = tournaments.estimate_tournament(source, **checked, **shown)
         print_result(facts, _estimate_lines(facts, options["threads"]), json)
         return True
     else:

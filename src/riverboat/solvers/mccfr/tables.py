@@ -107,15 +107,6 @@ class BucketTables:
         cell_kernels.read_strategies(self.cells, base, width, chosen, slot, count, averages, out)
         return out
 
-    def strategy(self, node: int, bucket: int, *, averages: bool = True) -> Array:
-        """Return the average or current strategy at one decision. float32 [actions]"""
-        tree = self.tree
-        if not 0 <= node < len(tree) or tree.actor[node] < 0:
-            raise InputError(f"node {node}: not a decision of this tree; `tree.find(line)` returns the node of a line")
-        row: Array = self.strategies(int(tree.street[node]), np.array([bucket]), averages=averages)[0]
-        at = int(tree.slot[node])
-        return row[at : at + int(tree.count[node])]
-
     def put(self, cells: Array | None, owner: str = "this game and abstraction") -> None:
         """Replace all cells, or reset them to zero if `cells` is None; raise InputError if number or type differ.
 

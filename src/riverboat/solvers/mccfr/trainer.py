@@ -282,7 +282,7 @@ class BlueprintTrainer(SamplingTrainer):
         bucket
             Bucket on its street.
         """
-        return self.tables.strategy(node, bucket, averages=True)
+        return self._strategy(node, bucket, averages=True)
 
     def current(self, node: int, bucket: int) -> Array:
         """Return the current strategy at a decision, by regret matching. float32 [actions]
@@ -294,7 +294,15 @@ class BlueprintTrainer(SamplingTrainer):
         bucket
             Bucket on its street.
         """
-        return self.tables.strategy(node, bucket, averages=False)
+        return self._strategy(node, bucket, averages=False)
+
+    def _strategy(self, node: int, bucket: int, *, averages: bool) -> Array:
+        tree = self.tree
+        if not 0 <= node < len(tree) or tree.actor[node] < 0:
+            raise InputError(f"node {node}: not a decision of this tree; `tree.find(line)` returns the node of a line")
+        row: Array = self.tables.strategies(int(tree.street[node]), np.array([bucket]), averages=averages)[0]
+        at = int(tree.slot[node])
+        return row[at : at + int(tree.count[node])]
 
     def averages(self, street: int, rows: Array | None = None) -> Array:
         """Return the average strategies of a street. float32 [buckets, width]
@@ -340,5 +348,5 @@ class BlueprintTrainer(SamplingTrainer):
             raise InputError(f"the state is of a run by {before!r}, this run is by {self.traverser.traversal!r}")
         self.tables.put(state["cells"])
         if self.traverser.hybrid is not None:
-            self.traverser.hybrid.cells[:] = state["hybrid"]
+            self.traverser.hybrid.put(state["hybrid"], "the opponent of cfr-br")
         self._restore_counts(state)

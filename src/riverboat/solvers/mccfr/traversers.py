@@ -226,7 +226,8 @@ class SamplingTraverser(CpuTraverser):
             responder = board_kernels.TraversalPlayer(*self._inputs, board)
             if traversal == "cfr-br":
                 responder = self._responder(tree, board)
-                frames = frames._replace(best=np.zeros((len(tree), len(hands.mask)), np.int8))
+                best, margin = np.zeros((len(tree), len(hands.mask)), np.int8), frames.margin / self.tables.unit
+                frames = frames._replace(best=best, margin=margin)
             self._workspaces.append((code, hands, board, frames, responder))
 
     def _responder(self, tree: ActionTree, board: board_kernels.BoardWorkspace) -> board_kernels.TraversalPlayer:
@@ -235,12 +236,12 @@ class SamplingTraverser(CpuTraverser):
         if self.hybrid is None:
             counts = *lossless.counts[: tree.rules.rounds - 1], 1
             cells = 2 * sum(n * int(w) for n, w in zip(counts, tree.width, strict=True))
-            if 4 * cells > MAX_HYBRID_BYTES:
+            if (required := cells * self.tables.cells.itemsize) > MAX_HYBRID_BYTES:
                 raise MemoryLimitError(
-                    f"cfr-br in {tree.rules.name}: the unabstracted opponent needs {format_bytes(4 * cells)} before the "
+                    f"cfr-br in {tree.rules.name}: the unabstracted opponent needs {format_bytes(required)} before the "
                     f"last street, {format_bytes(MAX_HYBRID_BYTES)} are allowed: use a game of two rounds"
                 )
-            self.hybrid = BucketTables(tree, counts)
+            self.hybrid = BucketTables(tree, counts, self.tables.dtype)
         buckets = ("member", "bucket", "kinds", "known", "number", "place")
         # The other arrays describe the board and its hands.
         own = board._replace(**{name: np.zeros_like(getattr(board, name)) for name in buckets})
@@ -319,6 +320,7 @@ def hand_frames(tree: ActionTree) -> board_kernels.HandFrames:
         **zeros((levels, moves, hands), sigma=np.float32, worth=np.float64),
         **zeros(hands, held=np.float64, beats=np.float64),
         best=np.zeros((0, 0), np.int8),
+        margin=board_kernels.TIE_MARGIN,
     )
 
 

@@ -56,7 +56,7 @@ NO_CARD = 52
 NONE = np.int64(-1)
 PCS, OPCS, SPCS, CFR_BR = range(4)  # traversals
 ALL_HANDS = np.int64(-1)
-TIE_MARGIN = 1e-4  # chips times reach: actions that differ by less count as equal
+TIE_MARGIN = 1e-4  # chips times reach: actions of a best response that differ by less count as equal
 
 
 class DeckHands(NamedTuple):
@@ -117,6 +117,7 @@ class HandFrames(NamedTuple):
     held: Array  # float64 [hands]: reach of a bucket's hands
     beats: Array  # float64 [hands]
     best: Array  # int8 [nodes, hands]: CFR-BR's best actions, by position on the board; else empty
+    margin: float  # TIE_MARGIN in the unit of the tables' payoffs
 
 
 class TraversalPlayer(NamedTuple):
@@ -449,7 +450,7 @@ def traverse_board(
 ):
     """Traverse the betting on one board. Return the number of visited decisions times hands."""
     last, d, visited = len(hands.shown) - 1, 0, 0
-    vectors, margin = mine.hand == other.hand, np.float32(TIE_MARGIN * hands.pair[last])
+    vectors, margin = mine.hand == other.hand, np.float32(f.margin * hands.pair[last])
     sides = 2 if both else 1  # sides whose values are computed
     f.node[0], f.move[0] = 0, 0
     for k in range(2):
