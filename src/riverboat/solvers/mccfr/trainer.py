@@ -16,7 +16,7 @@ on any number of threads. Batches end at fixed iterations, so a run depends on i
 steps.
 
 A trainer holds a traverser (`riverboat.solvers.mccfr.traversers`), which samples, traverses and updates the tables; the
-trainer counts iterations and discounts (`SamplingTrainer`), reads strategies and stores states.
+trainer counts iterations, discounts, and reads strategies (`SamplingTrainer`), and stores states.
 """
 
 from __future__ import annotations
@@ -159,6 +159,55 @@ class SamplingTrainer(ABC):
         """Average payoff of seat 0 per hand over the run, as traverser and as opponent."""
         return float(self.payoff[0] - self.payoff[1]) / 2 / max(self.iterations, 1)
 
+    # --- strategies --------------------------------------------------------------------------------
+
+    def average(self, node: int, bucket: int) -> Array:
+        """Return the average strategy at a decision: probabilities of its actions. float32 [actions]
+
+        Parameters
+        ----------
+        node
+            Decision of the betting tree (`tree.find(line)`).
+        bucket
+            Bucket on its street.
+        """
+        return self._strategy(node, bucket, averages=True)
+
+    def current(self, node: int, bucket: int) -> Array:
+        """Return the current strategy at a decision, by regret matching. float32 [actions]
+
+        Parameters
+        ----------
+        node
+            Decision of the betting tree (`tree.find(line)`).
+        bucket
+            Bucket on its street.
+        """
+        return self._strategy(node, bucket, averages=False)
+
+    def _strategy(self, node: int, bucket: int, *, averages: bool) -> Array:
+        tree = self.tree
+        if not 0 <= node < len(tree) or tree.actor[node] < 0:
+            raise InputError(f"node {node}: not a decision of this tree; `tree.find(line)` returns the node of a line")
+        row: Array = self.tables.strategies(int(tree.street[node]), np.array([bucket]), averages=averages)[0]
+        at = int(tree.slot[node])
+        return row[at : at + int(tree.count[node])]
+
+    def averages(self, street: int, rows: Array | None = None) -> Array:
+        """Return the average strategies of a street. float32 [buckets, width]
+
+        The actions of a decision start at its slot in `tree.slot`.
+
+        Parameters
+        ----------
+        street
+            Street, from 0.
+        rows
+            Buckets; by default all. int64 [buckets]
+        """
+        table: Array = self.tables.strategies(street, rows, averages=True)
+        return table
+
     # --- counts in checkpoints ---------------------------------------------------------------------
 
     def _counts(self, *updates: int) -> dict[str, Array]:
@@ -269,54 +318,6 @@ class BlueprintTrainer(SamplingTrainer):
         batch = self.traverser.batch
         # A batch must not end with a step: the strategy changes when its increments are added.
         return begin + ((self.iterations - begin) // batch + 1) * batch if batch else target
-
-    # --- strategies ---------------------------------------------------------------------
-
-    def average(self, node: int, bucket: int) -> Array:
-        """Return the average strategy at a decision: probabilities of its actions. float32 [actions]
-
-        Parameters
-        ----------
-        node
-            Decision of the betting tree (`tree.find(line)`).
-        bucket
-            Bucket on its street.
-        """
-        return self._strategy(node, bucket, averages=True)
-
-    def current(self, node: int, bucket: int) -> Array:
-        """Return the current strategy at a decision, by regret matching. float32 [actions]
-
-        Parameters
-        ----------
-        node
-            Decision of the betting tree (`tree.find(line)`).
-        bucket
-            Bucket on its street.
-        """
-        return self._strategy(node, bucket, averages=False)
-
-    def _strategy(self, node: int, bucket: int, *, averages: bool) -> Array:
-        tree = self.tree
-        if not 0 <= node < len(tree) or tree.actor[node] < 0:
-            raise InputError(f"node {node}: not a decision of this tree; `tree.find(line)` returns the node of a line")
-        row: Array = self.tables.strategies(int(tree.street[node]), np.array([bucket]), averages=averages)[0]
-        at = int(tree.slot[node])
-        return row[at : at + int(tree.count[node])]
-
-    def averages(self, street: int, rows: Array | None = None) -> Array:
-        """Return the average strategies of a street. float32 [buckets, width]
-
-        The actions of a decision start at its slot in `tree.slot`.
-
-        Parameters
-        ----------
-        street
-            Street, from 0.
-        rows
-            Buckets; by default all. int64 [buckets]
-        """
-        return self.tables.strategies(street, rows, averages=True)
 
     # --- state -------------------------------------------------------------------------------------
 
