@@ -567,13 +567,6 @@ def find_state(
     return state
 
 
-def _read_tournament(source: str | Path | None, small: bool) -> Tournament:
-
-    if source is not None and small:
-        raise InputError(f"small and {source}: give only one of them")
-    return Tournament.small() if small else Tournament() if source is None else Tournament.load(Path(source))
-
-
 def solve_tournament(
     source: str | Path | None = None,
     *,
@@ -697,7 +690,9 @@ def _check_tournament(
     if not until >= 0:
         raise InputError(f"until {until}: give % of the fee, such as 0.5")
     seconds = None if time is None else parse_seconds(time)
-    tournament = _read_tournament(source, small)
+    if source is not None and small:
+        raise InputError(f"small and {source}: give only one of them")
+    tournament = Tournament.small() if small else Tournament() if source is None else Tournament.load(Path(source))
     return tournament, seconds, find_state(tournament, state, line)
 
 

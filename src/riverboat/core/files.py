@@ -18,7 +18,6 @@ import socket
 import sys
 import threading
 import time as clock
-import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TextIO, TypeVar, cast
@@ -297,6 +296,8 @@ def parse_toml(text: str, parse_float: Callable[[str], Any] = float) -> dict[str
     deep = f"tables or lists are nested too deeply; at most {MAX_TOML_DEPTH} levels are allowed"
     if _LONG_DOTTED_KEY.search(text):
         raise InputError(deep)
+    import tomllib  # most commands read no file
+
     try:
         table = tomllib.loads(text, parse_float=parse_float)
     except RecursionError:

@@ -7,11 +7,9 @@ names the dropped columns. The first column is never dropped, and no cell is eve
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from importlib import import_module
 from math import isnan
 from operator import index
@@ -252,6 +250,8 @@ class ReportTable:
 
     def to_csv(self) -> str:
         """Return the table as comma-separated values with a header; unknown values are empty."""
+        import csv  # here and below: imported by every command otherwise
+
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.names)
@@ -325,6 +325,8 @@ class ReportTable:
         yield from [Text(body, overflow="fold")] if body else []
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         head = "".join(f"<th>{escape(title)}</th>" for title in self._titles())
         sides = ["left" if column.kind in LEFT_ALIGNED else "right" for column in self.columns]
         body = ""
