@@ -9,6 +9,7 @@ import pytest
 
 from riverboat.benchmarks import scaling, spots
 from riverboat.cards.deck import HAND_CARDS
+from riverboat.cli.bench import bench
 from riverboat.core.errors import InputError
 from riverboat.games.base import TERMINAL
 from riverboat.solvers.boards.cfr import BoardCFR
@@ -116,7 +117,18 @@ def test_scaling_compares_with_the_first_number_of_threads(monkeypatch: pytest.M
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ["", "0", "1,", "two", "1,1e9", "-1", "257"])
+@pytest.mark.parametrize("text", ["", "0", "1,", "two", "1,1e9", "-1", "257", "9" * 5000])
 def test_thread_counts_that_are_none(text: str) -> None:
     with pytest.raises(InputError, match="threads="):
         scaling.parse_thread_counts(text)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"), [({"threads": "1", "device": "cuda"}, "cuda"), ({"threads": "2,4"}, "3 cores")]
+)
+def test_threads_that_cannot_be_measured(
+    options: dict[str, str], problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("riverboat.cli.bench.available_cores", lambda: 3)
+    with pytest.raises(InputError, match=problem):
+        bench(**options)

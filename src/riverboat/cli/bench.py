@@ -8,6 +8,7 @@ from typing import Any
 from riverboat.benchmarks import scaling, suite
 from riverboat.cli.terminal import make_table, print_result, say
 from riverboat.core.errors import InputError
+from riverboat.core.resources import available_cores
 from riverboat.core.tables import FIGURE, TEXT, ReportColumn
 
 
@@ -26,6 +27,8 @@ def bench(*, full: bool = False, device: str = "cpu", threads: str | None = None
     counts = None if threads is None else scaling.parse_thread_counts(threads)
     if counts is not None and device != "cpu":
         raise InputError(f"threads={threads!r} and device={device!r}: give only one of them")
+    if counts is not None and counts[-1] > (cores := available_cores()):
+        raise InputError(f"threads={threads!r}: this process can use {cores} cores; give at most as many threads")
     report = suite.run_benchmarks(full, device, counts, say)
     print_result(report, _report_parts(report), json)
 

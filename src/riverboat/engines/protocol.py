@@ -160,6 +160,16 @@ class BoardEngine(Protocol):
         """
         ...
 
+    def expected_values(self, *, respond: bool = False) -> tuple[float, float]:
+        """Return the expected values of both players at the root, in chips.
+
+        Parameters
+        ----------
+        respond
+            Whether each player plays a best response to the other's average strategy.
+        """
+        ...
+
     @property
     def constant_sum(self) -> float | None:
         """Sum of both players' values, in chips; None if it depends on their strategies."""

@@ -133,7 +133,10 @@ class CpuBoardEngine(BoardEngine):
     # --- traversals -------------------------------------------------------------------------
 
     def _run_kernel(self, thread: int, team: kernels.TeamMemory, number: int = 0, subtree: Array = FROM_ROOT) -> None:
-        """Run the kernel with the vectors of `thread`, as a number of a team: 0 runs the call of `team` once."""
+        """Run the kernel with the vectors of `thread`, as thread `number` of its team.
+
+        Number 0 runs the call in `team` once; the others wait for calls.
+        """
         t, workspace = self.tree, self._workspace
         threads = 1 if subtree is not FROM_ROOT else self.threads
         self.kernels.traverse(

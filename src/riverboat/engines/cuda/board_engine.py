@@ -320,10 +320,11 @@ class CudaBatchEngine:
 
         `indices`: games; all by default.
         """
-        first, second = (self._expected_values(player, respond, indices) for player in (0, 1))
+        first, second = (self.player_values(player, respond, indices) for player in (0, 1))
         return list(zip(first, second, strict=True))
 
-    def _expected_values(self, player: int, respond: bool, indices: Sequence[int] | None) -> list[float]:
+    def player_values(self, player: int, respond: bool, indices: Sequence[int] | None) -> list[float]:
+        """Return one player's expected values; arguments are those of `expected_values`."""
         if self.gadgets.has_gadgets:
             selected = range(len(self.trees)) if indices is None else indices
             values = self.values(player, respond=respond, indices=indices)
@@ -428,7 +429,7 @@ class CudaBoardEngine(BoardEngine):
 
     def expected_value(self, player: int, *, respond: bool = False) -> float:
         """Return the expected value of a player at the root, in chips."""
-        return self.expected_values(respond=respond)[player]
+        return self.batch.player_values(player, respond, None)[0]
 
     def expected_values(self, *, respond: bool = False) -> tuple[float, float]:
         """Return the expected values of both players at the root, in chips."""

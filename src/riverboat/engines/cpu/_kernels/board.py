@@ -356,9 +356,8 @@ def traverse(
     alone = len(forest.first) == 2 or subtree_only  # one thread, in one piece
     first_batch = np.int64(0) if alone else np.int64(forest.batch_at[1])
     batches = np.int64(0) if alone else np.int64(forest.batch_at[2]) - first_batch
-    whole_blocks = max(
-        len(blocks) - 1 - SPLIT_BLOCKS * threads, 0
-    )  # units of all batches, which share the boards' data
+    # Units of all batches come first: batches share the data of their boards.
+    whole_blocks = max(len(blocks) - 1 - SPLIT_BLOCKS * threads, 0)
     number = (stride + U(1)) * L
     begin = U(forest.deal_at[first_batch]) * number  # offset of the second street's deals
     size = U(0) if alone else U(forest.deal_at[forest.batch_at[2]]) * number - begin
