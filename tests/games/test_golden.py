@@ -22,9 +22,10 @@ from riverboat.core.errors import InputError
 from riverboat.games import registry
 from riverboat.games.base import CHANCE, TERMINAL, ComparisonPayoff, ConstantPayoff, HistoryGame, Payoff, PublicGame
 from riverboat.games.registry import game_from_spec
+from riverboat.games.small.betting import SmallBettingState, SmallPokerRules, card_names
 from riverboat.games.small.bluff import Bluff
 from riverboat.games.small.normal_form import NormalForm, matrix, rpst
-from riverboat.games.small.poker import SmallBettingState, SmallPokerRules, card_names, kuhn, leduc
+from riverboat.games.small.poker import kuhn, leduc
 from riverboat.games.small.toy_games import CoinToss, clairvoyance_with_chips
 from riverboat.games.tree_layout import layout_from_states
 from riverboat.solvers.tabular.best_response import quality

@@ -9,7 +9,8 @@ import pytest
 
 from riverboat.core.errors import InputError
 from riverboat.games.registry import game_from_spec
-from riverboat.games.small.poker import card_names, rank_three_cards, rhode_island
+from riverboat.games.small.betting import card_names
+from riverboat.games.small.poker import rank_three_cards, rhode_island
 
 
 def strength(text: str) -> int:

@@ -48,7 +48,6 @@ class Agent(Protocol):
     @property
     def name(self) -> str:
         """Name of the agent in tables and messages."""
-        ...
 
     def check_rules(self, rules: PokerRules) -> None:
         """Raise `InputError` if the agent cannot play these rules.
@@ -58,7 +57,6 @@ class Agent(Protocol):
         rules
             Rules of the game.
         """
-        ...
 
     def act(self, observations: Observations) -> Array:
         """Return the agent's actions, one for each table. int32 [n]: FOLD, CALL, or the total of a raise
@@ -68,7 +66,6 @@ class Agent(Protocol):
         observations
             Tables at which the agent is to act.
         """
-        ...
 
 
 @runtime_checkable
@@ -83,7 +80,6 @@ class PolicyAgent(Agent, Protocol):
         observations
             Tables at which the agent is to act.
         """
-        ...
 
 
 @runtime_checkable
@@ -100,7 +96,6 @@ class ObservingAgent(Agent, Protocol):
         hands
             Finished hands.
         """
-        ...
 
 
 @runtime_checkable
@@ -109,7 +104,6 @@ class ReportingAgent(Agent, Protocol):
 
     def account(self) -> str:
         """Return a summary of what it learned, risked or detected, in one sentence."""
-        ...
 
 
 def check_own_rules(name: str, own_rules: PokerRules, rules: PokerRules) -> None:

@@ -367,7 +367,8 @@ def _format_weights(weights: Array) -> str:
         kickers = [
             run for line in _LINES[:_FIRST_GAP_LINE] for run in _runs(line, left) if len(run) * len(run[0].cells) > 1
         ]
-        run = max(kickers or (run for line in _LINES for run in _runs(line, left)), key=_saving)
+        runs = kickers or (run for line in _LINES for run in _runs(line, left))
+        run = max(runs, key=lambda run: 4 * len(run) * len(run[0].cells) - len(_run_name(run)))
         tokens.append((run[0], _run_name(run) + _weight_suffix(left[run[0].cells[0]])))
         for item in run:
             for cell in item.cells:
@@ -431,10 +432,6 @@ def _runs(line: list[RangeClass], left: dict[int, float]) -> Iterator[list[Range
     for common, run in groupby(line, weight):
         if common is not None:
             yield list(run)
-
-
-def _saving(run: list[RangeClass]) -> int:
-    return 4 * len(run) * len(run[0].cells) - len(_run_name(run))
 
 
 def _run_name(run: list[RangeClass]) -> str:

@@ -208,39 +208,6 @@ def loads_models(text: str, game: ContinuousGame) -> list[QualitativeModel]:
     return models
 
 
-def dumps_models(models: list[QualitativeModel], game: ContinuousGame) -> str:
-    r"""Format models as the text of a TOML file.
-
-    Parameters
-    ----------
-    models
-        The models.
-    game
-        Their game.
-
-    Returns
-    -------
-    str
-        Text that `loads_models` parses back.
-
-    Examples
-    --------
-    >>> game = loads('[river]\nstreet = "half"')
-    >>> model = QualitativeModel.from_words(game, {"root": "b x b", "b": "f c"})
-    >>> print(dumps_models([model], game), end="")
-    [[model]]
-    name = "model"
-    bands = { "root" = "b x b", "b" = "f c" }
-    """
-    lines = []
-    for model in models:
-        bands = ", ".join(f'"{name}" = "{words}"' for name, words in model.band_words(game).items())
-        lines += ["[[model]]", f'name = "{model.name}"', f"bands = {{ {bands} }}"]
-        if model.order is not None:
-            lines.append(f'order = "{model.order_words(game)}"')
-    return "\n".join(lines) + "\n"
-
-
 # --- Checked access to tables ---
 
 

@@ -88,7 +88,6 @@ class BoardEngine(Protocol):
         name
             One of `table_names`.
         """
-        ...
 
     def write(self, name: str, numbers: Array, start: int = 0) -> None:
         """Write numbers into a table.
@@ -102,7 +101,6 @@ class BoardEngine(Protocol):
         start
             Index of the first number in the table.
         """
-        ...
 
     def iterate(self, steps: Array, start: SubtreeStart | None = None) -> None:
         """Run iterations of both players.
@@ -115,7 +113,6 @@ class BoardEngine(Protocol):
         start
             Node and ranges of a subtree; the whole tree by default.
         """
-        ...
 
     def strategy_values(self, player: int, start: SubtreeStart | None = None) -> Array:
         """Return the values of a player's rows at a node and after each action there. float64 [1 + actions, rows]
@@ -146,7 +143,6 @@ class BoardEngine(Protocol):
 
     def _values_at(self, player: int, start: SubtreeStart | None, *, respond: bool) -> Array:
         """Return a player's values at a node and after each action there; `respond`: as in `best_response_values`."""
-        ...
 
     def expected_value(self, player: int, *, respond: bool = False) -> float:
         """Return the expected value of a player at the root, in chips.
@@ -158,7 +154,6 @@ class BoardEngine(Protocol):
         respond
             Whether the player plays a best response instead of its average strategy.
         """
-        ...
 
     def expected_values(self, *, respond: bool = False) -> tuple[float, float]:
         """Return the expected values of both players at the root, in chips.
@@ -168,7 +163,6 @@ class BoardEngine(Protocol):
         respond
             Whether each player plays a best response to the other's average strategy.
         """
-        ...
 
     @property
     def constant_sum(self) -> float | None:
@@ -195,4 +189,3 @@ class BoardEngine(Protocol):
         node
             Node of the forest (`BoardTree.forest`).
         """
-        ...

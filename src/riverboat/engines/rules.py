@@ -32,12 +32,10 @@ class LocalRule(Protocol):
     @property
     def strategy(self) -> Any:
         """Function (regret, prediction, t, out) that writes the strategy of iteration t to `out`."""
-        ...
 
     @property
     def update(self) -> Any:
         """Function (regret, prediction, instant, t) that updates the tables by instantaneous regrets, in place."""
-        ...
 
 
 def check_rule(rule: LocalRule, dtype: str) -> None:

@@ -11,7 +11,8 @@ from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.explain.decisions import CostFunction, DecisionTable
 from riverboat.games.base import CHANCE
-from riverboat.games.small.poker import OneCardPoker, card_names
+from riverboat.games.small.betting import card_names
+from riverboat.games.small.poker import OneCardPoker
 from riverboat.solvers.tabular.best_response import quality
 from riverboat.strategies import rule_list
 from riverboat.strategies.rule_list import DecisionFeature, RuleAction

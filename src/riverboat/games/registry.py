@@ -14,7 +14,7 @@ from riverboat.core import plugins
 from riverboat.core.errors import InputError, short_repr, unknown_name_error
 from riverboat.games.base import Game, HistoryGame, PublicGame
 from riverboat.games.boards import holdem
-from riverboat.games.small import multiplayer_poker, normal_form, poker, toy_games
+from riverboat.games.small import normal_form, poker, toy_games
 from riverboat.games.small.bluff import Bluff
 
 
@@ -44,10 +44,8 @@ def _bluff(first: int = 1, second: int = 1) -> Bluff:
 
 
 GAMES: dict[str, RegisteredGame] = {
-    "kuhn": RegisteredGame(multiplayer_poker.kuhn, "Kuhn poker: one card each, one round of betting; kuhn:players=3"),
-    "leduc": RegisteredGame(
-        multiplayer_poker.leduc, "Leduc poker: one card each, a public card, two rounds; leduc:players=3"
-    ),
+    "kuhn": RegisteredGame(poker.kuhn, "Kuhn poker: one card each, one round of betting; kuhn:players=3"),
+    "leduc": RegisteredGame(poker.leduc, "Leduc poker: one card each, a public card, two rounds; leduc:players=3"),
     "bluff": RegisteredGame(_bluff, "Bluff (liar's dice) with D1 and D2 dice, star wild: bluff:D1,D2"),
     "holdem": RegisteredGame(holdem.holdem, "limit hold'em from the deal; holdem:2-1 has two rounds with one bet each"),
     "flop_holdem": RegisteredGame(

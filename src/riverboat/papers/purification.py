@@ -194,12 +194,11 @@ def exact_match_value(first: Strategy, second: Strategy) -> float:
 def run_leduc(full: bool, seed: int) -> ExperimentReport:
     """Measure exploitability and head-to-head results of every rule on every abstraction."""
     iterations = 20_000 if full else 1_000
-    game = leduc()
-    tree = PublicTree(game)
+    tree = PublicTree(leduc())
     equilibrium = solve_lp(tree).strategy
     rows, curves = [], []
     for groups in ABSTRACTIONS:
-        abstraction = BucketedGame(game, merge_ranks(groups), label=groups)
+        abstraction = BucketedGame(tree.game, merge_ranks(groups), label=groups)
         solver = CFR(compile_game(abstraction), "vanilla")
         solver.step(iterations)
         base = lift_cards(solver.average(), abstraction, tree)

@@ -331,7 +331,6 @@ class DecisionEvaluator(Protocol):
         action
             The actual action, which is among the options; None if unknown.
         """
-        ...
 
 
 def make_evaluator(agent: Agent) -> DecisionEvaluator:

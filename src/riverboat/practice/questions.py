@@ -162,7 +162,6 @@ class QuestionSource(Protocol):
     @property
     def name(self) -> str:
         """Name of the source in records."""
-        ...
 
     def play_hand(self, rng: np.random.Generator, line: str | None, seat: int | None) -> QuestionGenerator:
         """Yield the decisions of one seat in one hand; an action that is sent is played, else the source's own.
@@ -176,7 +175,6 @@ class QuestionSource(Protocol):
         seat
             Seat that is asked; None for any.
         """
-        ...
 
 
 def make_source(text: str, seed: int = 0) -> QuestionSource:

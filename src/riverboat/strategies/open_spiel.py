@@ -18,6 +18,7 @@ import numpy as np
 from riverboat.core.errors import InputError
 from riverboat.formats.open_spiel_games import PREFIX, import_pyspiel, load_open_spiel_game, open_spiel_errors
 from riverboat.games.base import CHANCE, TERMINAL, Array
+from riverboat.games.small.multiplayer_poker import MultiplayerPoker
 from riverboat.games.small.poker import OneCardPoker, kuhn, leduc
 from riverboat.strategies.tabular import Strategy, Tree
 from riverboat.trees.compile import to_history_tree
@@ -134,7 +135,7 @@ def _open_spiel_game(tree: Tree) -> Any:
     return pyspiel.load_game(standard[tree.name])
 
 
-def _game_rules(game: OneCardPoker) -> tuple[object, ...]:
+def _game_rules(game: OneCardPoker | MultiplayerPoker) -> tuple[object, ...]:
     return game.ranks, game.suits, game.rounds, game.rules
 
 

@@ -44,7 +44,6 @@ class ResponseProblem(Protocol):
         payoffs
             Payoff of each outcome to each seat, float64 [seats, outcomes].
         """
-        ...
 
     def outcome_probabilities(self, strategy: Array) -> Array:
         """Return the probability of each outcome if one seat alone switches to a strategy. float64 [seats, outcomes]
@@ -54,7 +53,6 @@ class ResponseProblem(Protocol):
         strategy
             Strategy of all seats; each row of the result uses one of them.
         """
-        ...
 
 
 class StageGame(Protocol):
@@ -63,17 +61,14 @@ class StageGame(Protocol):
     @property
     def seats(self) -> int:
         """Number of seats."""
-        ...
 
     @property
     def outcomes(self) -> Sequence[Any]:
         """All outcomes."""
-        ...
 
     @property
     def initial_strategy(self) -> Array:
         """Strategy of all seats before the first iteration of fictitious play or policy iteration."""
-        ...
 
     def response_problem(self, strategy: Array) -> ResponseProblem:
         """Return the response problem of each seat at a strategy.
@@ -83,7 +78,6 @@ class StageGame(Protocol):
         strategy
             Strategy of all seats.
         """
-        ...
 
 
 @dataclass(frozen=True, eq=False)

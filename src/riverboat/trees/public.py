@@ -20,6 +20,7 @@ from riverboat.games.base import (
     Array,
     ComparisonPayoff,
     ConstantPayoff,
+    Game,
     MatrixPayoff,
     PublicGame,
     append_label,
@@ -138,7 +139,9 @@ class PublicTree(PreorderTree):
     shared = False  # each node owns its block of the table
     players = 2
 
-    def __init__(self, game: PublicGame, layout: PublicTreeLayout | None = None) -> None:
+    def __init__(self, game: Game, layout: PublicTreeLayout | None = None) -> None:
+        if not isinstance(game, PublicGame):
+            raise InputError(f"{type(game).__name__} has no public states and hands: use compile_game")
         if layout is None:
             own = getattr(game, "layout", None)
             layout = own() if own is not None else layout_from_states(game)
@@ -419,7 +422,9 @@ class PublicTree(PreorderTree):
         """
         hand, colon, line = name.partition(":")
         if not colon:
-            raise InputError(f"{self.name}: information set {name!r}: write hand:line, such as {self._example()!r}")
+            raise InputError(
+                f"{self.name}: information set {name!r}: write hand:line, such as {next(self.infosets()).name!r}"
+            )
         node = self.node(line)
         player = int(self.nodes.actor[node])
         if player < 0:
@@ -431,9 +436,6 @@ class PublicTree(PreorderTree):
         if not self.possible_hands[player][self.board_of_node[node], index]:
             raise InputError(f"{self.name}: hand {hand!r} is not possible at {line!r}")
         return self._infoset(node, index, line)
-
-    def _example(self) -> str:
-        return next(self.infosets()).name
 
     def _infoset(self, node: int, hand: int, line: str) -> Infoset:
         player = int(self.nodes.actor[node])

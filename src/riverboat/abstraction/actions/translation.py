@@ -28,7 +28,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from riverboat.core.errors import InputError
 from riverboat.core.validation import check_name
-from riverboat.games.small.poker import SmallBettingState
+from riverboat.games.small.betting import SmallBettingState
 
 _ROUNDING = 1e-9  # tolerance of comparisons: sizes such as 0.3 are not exact in binary
 

@@ -15,8 +15,7 @@ from functools import cached_property
 
 from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE
-from riverboat.games.small import poker
-from riverboat.games.small.poker import SmallBettingState, SmallPokerRules
+from riverboat.games.small.betting import SmallBettingState, SmallPokerRules, card_names, check_small_deck
 
 MAX_PLAYERS = 10
 
@@ -39,7 +38,7 @@ class MultiplayerPoker:
     def __post_init__(self) -> None:
         if not 3 <= self.players <= MAX_PLAYERS:
             raise InputError(f"{self.kind}: players={self.players}: must be 2 to {MAX_PLAYERS}")
-        poker.check_small_deck(self.kind, self.ranks, self.suits, self.rounds, self.players)
+        check_small_deck(self.kind, self.ranks, self.suits, self.rounds, self.players)
 
     @property
     def name(self) -> str:
@@ -49,7 +48,7 @@ class MultiplayerPoker:
     @cached_property
     def cards(self) -> tuple[str, ...]:
         """Names of the ranks from low to high."""
-        return poker.card_names(self.ranks, 1)
+        return card_names(self.ranks, 1)
 
     def root(self) -> _MultiplayerPokerState:
         """Return the state before the deal."""
@@ -103,55 +102,3 @@ class _MultiplayerPokerState:
         wins = [is_live and s == best for s, is_live in zip(strength, live, strict=True)]
         share = sum(spent) / sum(wins)
         return [game.rules.chip * (share * w - s) for w, s in zip(wins, spent, strict=True)]
-
-
-def _require_fixed_bets(game: str, players: int, stack: float | None, menu: str) -> None:
-    if stack is not None or menu != "*":
-        raise InputError(
-            f"{game}: players={players}: bets are fixed with more than two players; leave out stack and menu"
-        )
-
-
-def kuhn(
-    cards: int | None = None,
-    suits: int = 1,
-    ante: float = 1.0,
-    bet: float = 1.0,
-    cap: int | None = None,
-    stack: float | None = None,
-    menu: str = "*",
-    chip: float = 1.0,
-    players: int = 2,
-) -> poker.OneCardPoker | MultiplayerPoker:
-    """Make Kuhn poker with `cards` ranks, one more than players by default; for two players no-limit with a `stack`.
-
-    `riverboat.games.small.poker.kuhn` explains the other options. With more players, bets are fixed.
-    """
-    ranks = players + 1 if cards is None else cards
-    if players == 2:
-        return poker.kuhn(ranks, suits, ante, bet, cap, stack, menu, chip)
-    _require_fixed_bets("kuhn", players, stack, menu)
-    rules = SmallPokerRules(ante, (bet,), 1 if cap is None else cap, chip=chip)
-    return MultiplayerPoker("kuhn", players, ranks, suits, 1, rules)
-
-
-def leduc(
-    ranks: int | None = None,
-    suits: int = 2,
-    ante: float = 1.0,
-    cap: int | None = None,
-    stack: float | None = None,
-    menu: str = "*",
-    chip: float = 1.0,
-    players: int = 2,
-) -> poker.OneCardPoker | MultiplayerPoker:
-    """Make Leduc poker with `ranks`, one more than players by default; for two players no-limit with a `stack`.
-
-    `riverboat.games.small.poker.leduc` explains the other options. With more players, bets are fixed.
-    """
-    ranks = players + 1 if ranks is None else ranks
-    if players == 2:
-        return poker.leduc(ranks, suits, ante, cap, stack, menu, chip)
-    _require_fixed_bets("leduc", players, stack, menu)
-    rules = SmallPokerRules(ante, (2.0, 4.0), 2 if cap is None else cap, chip=chip)
-    return MultiplayerPoker("leduc", players, ranks, suits, 2, rules)

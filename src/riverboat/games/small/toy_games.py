@@ -16,7 +16,7 @@ from functools import cached_property
 
 from riverboat.core.errors import InputError
 from riverboat.games.base import TERMINAL, ComparisonPayoff, ConstantPayoff, NoPublicChance, Payoff, PrivateDeal
-from riverboat.games.small.poker import MAX_MENU_SIZES
+from riverboat.games.small.betting import MAX_MENU_SIZES
 
 HALF_STREET_ANTE = 0.5  # each: the pot is 1
 

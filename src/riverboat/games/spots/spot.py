@@ -184,7 +184,8 @@ def rules_from_street(rules: PokerRules, before: int) -> PokerRules:
     """
     stacks = rules.stacks
     if stacks is None:  # a limit game: one chip more than all possible bets
-        stacks = (before + _max_total_bet(rules) + 1,) * 2
+        most_bets = zip(rules.raise_sizes, rules.most_raises or (), strict=True)
+        stacks = (before + sum(size * most for size, most in most_bets) + 1,) * 2
     return replace(
         rules,
         blinds=(0, 0),
@@ -195,12 +196,6 @@ def rules_from_street(rules: PokerRules, before: int) -> PokerRules:
         most_raises=rules.most_raises if rules.limit else None,
         first=(1, 0, 0, 0),
     )
-
-
-def _max_total_bet(rules: PokerRules) -> int:
-    # Chips that a player of a limit game puts in if every round has the maximum of raises.
-    assert rules.most_raises is not None
-    return sum(size * most for size, most in zip(rules.raise_sizes, rules.most_raises, strict=True))
 
 
 def cap_menu_raises(menu: ActionMenu, rules: PokerRules) -> ActionMenu:

@@ -35,7 +35,6 @@ class ActingAgent(Protocol):
     @property
     def name(self) -> str:
         """Display name."""
-        ...
 
     def act(self, views: Observations) -> Array:
         """Return actions for observations. int32 [n]
@@ -45,7 +44,6 @@ class ActingAgent(Protocol):
         views
             Observations.
         """
-        ...
 
 
 def project_agent(agent: ActingAgent, base: Blueprint, deals: int = DEALS_PER_NODE, seed: int = 0) -> Blueprint:

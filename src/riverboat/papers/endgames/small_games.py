@@ -101,7 +101,7 @@ def base_strategies(tree: PublicTree) -> dict[str, Strategy]:
 
 def second_round_rows(spec: str) -> tuple[list[ComparisonRow], list[Curve]]:
     """Compare the exploitability of methods that refine all second-round endgames independently, from each base."""
-    tree = PublicTree(game_from_spec(spec))  # type: ignore[arg-type]
+    tree = PublicTree(game_from_spec(spec))
     lines = lines_after_chance(tree)
     rows, curves = [], []
     for title, base in base_strategies(tree).items():
@@ -121,7 +121,7 @@ def second_round_rows(spec: str) -> tuple[list[ComparisonRow], list[Curve]]:
 
 def random_base_rows(spec: str, count: int, seed: int) -> list[ComparisonRow]:
     """Measure, for each method, the largest rise of a best-response value over `count` random base strategies."""
-    tree = PublicTree(game_from_spec(spec))  # type: ignore[arg-type]
+    tree = PublicTree(game_from_spec(spec))
     lines, random = lines_after_chance(tree), np.random.default_rng(seed)
     worst = dict.fromkeys(("unsafe", *SAFE_METHODS), -np.inf)
     for _ in range(count):
@@ -191,7 +191,7 @@ def compute_safety_bound(base: Strategy, lines: list[str], method: str, player: 
 
 def safety_bound_rows(spec: str) -> list[ComparisonRow]:
     """Check the safety bound of a game for every base strategy, every safe method, and both players."""
-    tree = PublicTree(game_from_spec(spec))  # type: ignore[arg-type]
+    tree = PublicTree(game_from_spec(spec))
     lines, rows = lines_after_chance(tree), []
     for title, base in base_strategies(tree).items():
         for method in SAFE_METHODS:
