@@ -6,7 +6,6 @@ import ast
 import errno
 import inspect
 import io
-import mmap
 import os
 import re
 import signal
@@ -26,7 +25,7 @@ from numba import njit, types
 import riverboat
 from riverboat.acpc import client
 from riverboat.cli import main, terminal, termination
-from riverboat.compiled import code_cache, hugepages, jit
+from riverboat.compiled import code_cache, jit
 from riverboat.compiled.simd import load, load_masked, maximum, store, store_masked
 from riverboat.core import files as core_files
 from riverboat.core import resources
@@ -424,22 +423,6 @@ def test_unknown_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resources, "_last_reading", (-1.0, None))
     assert resources.available_memory() is None
     assert resources.resident_memory() is None
-
-
-@pytest.mark.parametrize("platform", ["darwin", "win32", "linux"])
-def test_large_arrays_without_large_pages(platform: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other systems have no huge pages, and a Linux kernel may be built without them."""
-
-    class Refusing(mmap.mmap):
-        def madvise(self, *_: int) -> None:
-            raise OSError(errno.EINVAL, "Invalid argument")
-
-    monkeypatch.setattr(sys, "platform", platform)
-    monkeypatch.setattr(mmap, "mmap", Refusing)
-    array = hugepages.hugepage_zeros(1 << 20, np.float64)
-    assert array.shape == (1 << 20,)
-    assert not array.any()
-    array[-1] = 1.0
 
 
 # --- SIMD on other processors ----------------------------------------------------------------------------

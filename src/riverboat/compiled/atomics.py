@@ -1,4 +1,4 @@
-"""Atomic operations for compiled loops; barriers and calls for teams of threads that stay in them.
+"""Atomic operations and a clock for compiled loops; barriers and calls for teams of threads that stay in them.
 
 Thread 0 of a team calls the others, and all run the call together. Afterwards the others poll for the next call for about
 a millisecond before they leave, as with OpenMP's active wait policy: calls in quick succession wake nobody.
@@ -131,6 +131,20 @@ def _yield_thread(_context: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(), code
+
+
+@intrinsic
+def cycle_counter(_context: Any) -> Any:
+    """Read the counter of the processor's cycles; 0 on processors where programs may not read it."""
+
+    def code(_context: Any, builder: Any, _sig: Any, _args: Any) -> Any:
+        if platform.machine().lower() not in ("x86_64", "amd64"):
+            return ir.Constant(_I64, 0)
+        return builder.call(
+            builder.module.declare_intrinsic("llvm.readcyclecounter", (), ir.FunctionType(_I64, ())), ()
+        )
+
+    return types.int64(), code
 
 
 def team_state_size(threads: int) -> int:

@@ -24,6 +24,17 @@ def zeros(shape: int | tuple[int, ...], **dtypes: Any) -> dict[str, Any]:
     return {name: np.zeros(shape, dtype) for name, dtype in dtypes.items()}
 
 
+def aligned_zeros(count: int, dtype: Any) -> Array:
+    """Allocate zeros aligned to 64 bytes: loads of SIMD vectors across cache lines are slow.
+
+    NumPy asks Linux for huge pages for large arrays, on which first touch costs a tenth.
+    """
+    size = np.dtype(dtype).itemsize
+    memory = np.zeros(count * size + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + count * size].view(dtype)
+
+
 # --- .npy files ---
 
 _MAGIC = b"\x93NUMPY"

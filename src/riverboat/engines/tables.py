@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from riverboat.compiled.hugepages import hugepage_zeros
 from riverboat.compiled.simd import CODE_BIAS, DROPPED_BITS
+from riverboat.core.arrays import aligned_zeros
 from riverboat.core.errors import InputError, MemoryLimitError, short_repr
 from riverboat.core.formatting import format_bytes
 from riverboat.core.resources import available_memory
@@ -137,8 +137,8 @@ def allocate_tables(
     advice = "" if form == TABLE_FORMATS["16-bit"] else "; dtype='16-bit' needs the least"
     check_table_memory(tree.name, required, memory, advice)
     size = tree.table_size + TABLE_PADDING
-    regret, average = hugepage_zeros(size, form.regret), hugepage_zeros(size, form.average)
-    prediction = hugepage_zeros(size if predictive else 0, form.regret)
+    regret, average = aligned_zeros(size, form.regret), aligned_zeros(size, form.average)
+    prediction = aligned_zeros(size if predictive else 0, form.regret)
     lock, locked = lock_arrays(tree, form.compute)
     write_locked_regrets(tree, form, regret, lock, locked)
     opponent_tables = (regret.copy(), prediction.copy()) if simultaneous else (regret, prediction)

@@ -33,6 +33,7 @@ from riverboat.trees.betting import BettingShape, make_shape
 from riverboat.trees.boards import BoardTree
 from riverboat.trees.public import child_nodes
 
+SPLIT_BLOCKS = 2  # blocks for each thread that are split into batches, so that all threads end together
 ZERO_STEP = np.zeros((1, 6))
 FROM_ROOT = np.array([-1, -1, -1])
 
@@ -85,6 +86,7 @@ class CpuBoardEngine(BoardEngine):
         count = min(MAX_BLOCKS, children)
         first = tree.street_start[1] if tree.streets > 1 else 0
         self._blocks = (first + np.arange(count + 1) * children // max(count, 1)).astype(np.int32)
+        self._units = _order_units(tree, self._blocks, self.threads)
         self._root_reach = self.root.weights  # reach at the root in the next traversal
         self._team: KernelTeam | None = None
 
@@ -141,7 +143,7 @@ class CpuBoardEngine(BoardEngine):
         threads = 1 if subtree is not FROM_ROOT else self.threads
         self.kernels.traverse(
             self._forest, t.seats, t.boards, self._parents, self._root_reach, self.root.state, self._stride, self._tables,
-            self._blocks, workspace.vectors[thread], team, number, threads, subtree,
+            self._blocks, self._units, workspace.vectors[thread], team, number, threads, subtree,
         )  # fmt: skip
 
     def _run(
@@ -290,6 +292,29 @@ class CpuBoardEngine(BoardEngine):
             vectors.own[own : own + len(own_reach)] = own_reach / max(float(own_reach.max(initial=0.0)), 1e-300)
             vectors.opp[opp : opp + len(opp_reach)] = opp_reach / largest
         return np.array([start.board, tree.street_of(start.board), start.node]), largest
+
+
+def _order_units(tree: BoardTree, blocks: Array, threads: int) -> Array:
+    """Return the threads' units of work, the most costly first. int64 [units, 2]: block; batch, or ALL_BATCHES
+
+    Blocks are whole, so that batches share the data of their boards, except for the least costly ones.
+    """
+    forest, boards = tree.forest, tree.boards
+    batches = (
+        forest.batch_at[1] + np.arange(forest.batch_at[2] - forest.batch_at[1] + 1) if tree.streets > 1 else blocks
+    )
+    count, rows, nodes = len(blocks) - 1, boards.rows.sum(axis=1), forest.batch[:, 1] - forest.batch[:, 0]
+    rows_before, nodes_before = (np.concatenate([[0], np.cumsum(sizes, dtype=float)]) for sizes in (rows, nodes))
+    cost, end_boards, end_batches = np.zeros((count, len(batches) - 1)), blocks, batches
+    for street in range(1, tree.streets):
+        cost += np.outer(np.diff(rows_before[end_boards]), np.diff(nodes_before[end_batches]))
+        if street < tree.streets - 1:
+            end_boards, end_batches = boards.child[end_boards], forest.child_at[end_batches]
+    order = np.argsort(-cost.sum(axis=1), kind="stable")
+    whole = order[: max(count - SPLIT_BLOCKS * threads, 0)]
+    units = [(cost[block].sum(), block, kernels.ALL_BATCHES) for block in whole]
+    units += [(cost[block, k], block, batch) for block in order[len(whole) :] for k, batch in enumerate(batches[:-1])]
+    return np.array([unit[1:] for unit in sorted(units, key=lambda unit: -unit[0])], np.int64).reshape(-1, 2)
 
 
 # --- batches of subgames with one betting tree and different boards, ranges and gadgets ------------------

@@ -13,9 +13,10 @@ import numpy as np
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction
 from riverboat.cards.deck import HAND_CARDS
+from riverboat.core.arrays import aligned_zeros
 from riverboat.core.errors import InputError
 from riverboat.engines.cpu._kernels import node as kernels
-from riverboat.engines.cpu.workspace import EngineWorkspace, aligned_zeros
+from riverboat.engines.cpu.workspace import EngineWorkspace
 from riverboat.games.base import Array
 from riverboat.trees.boards import NO_ROW, BoardTree
 

@@ -11,22 +11,14 @@ from riverboat.cards.deck import NUM_HANDS
 from riverboat.compiled.atomics import is_abandoned, team_state_size
 from riverboat.compiled.simd import SIMD_WIDTH
 from riverboat.core import resources
+from riverboat.core.arrays import aligned_zeros
 from riverboat.core.errors import check_threads
 from riverboat.engines.cpu._kernels import board as kernels
 from riverboat.engines.threads import ThreadTeam
-from riverboat.games.base import Array
 from riverboat.games.boards.board_game import BettingTree
 from riverboat.trees.boards import BoardTree
 
 MAX_BLOCKS = 48  # blocks of boards that are summed together, independent of the number of threads
-
-
-def aligned_zeros(count: int, dtype: Any) -> Array:
-    """Return zeros aligned to 64 bytes: loads of SIMD vectors across cache lines are slow."""
-    size = np.dtype(dtype).itemsize
-    memory = np.zeros(count * size + 64, np.uint8)
-    start = -memory.ctypes.data % 64
-    return memory[start : start + count * size].view(dtype)
 
 
 def payoff_scale(betting: BettingTree) -> float:
@@ -71,6 +63,7 @@ class EngineWorkspace:
                 opp=(first.dealt_opp, second.dealt_opp),
                 value=(first.exit_value, second.exit_value),
                 block_value=aligned_zeros(MAX_BLOCKS * deals * (self.tree.stride + 1) * SIMD_WIDTH, self.dtype),
+                cycles=aligned_zeros(self.threads * 8, np.int64).reshape(self.threads, 8),
             )
         return self._team_memory[root_thread]
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless_abstraction
-from riverboat.compiled.hugepages import hugepage_zeros
+from riverboat.core.arrays import aligned_zeros
 from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.engines.cpu.ties import TiedRows, row_buckets
@@ -291,7 +291,7 @@ class SampledBoardCFR(CFRSolver[Solution]):
 
     @cached_property
     def _table(self) -> Array:
-        return hugepage_zeros(self.tree.table_size + TABLE_PADDING, np.float32)
+        return aligned_zeros(self.tree.table_size + TABLE_PADDING, np.float32)
 
     @cached_property
     def _reader_engine(self) -> CpuBoardEngine:

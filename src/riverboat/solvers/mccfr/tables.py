@@ -21,8 +21,7 @@ from riverboat.abstraction.cards.card_abstraction import CardAbstraction
 from riverboat.cards.deck import FULL_DECK
 from riverboat.cards.equity.equities import preflop_equities, starting_hand_classes
 from riverboat.cards.ranking import rank_tables as ranking_tables
-from riverboat.compiled.hugepages import hugepage_zeros
-from riverboat.core.arrays import Array, zeros
+from riverboat.core.arrays import Array, aligned_zeros, zeros
 from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.engines.sampling._kernels import cell as cell_kernels
 from riverboat.engines.sampling._kernels import deal as deal_kernels
@@ -69,7 +68,7 @@ class BucketTables:
         self.copied_cells = int(ends[0]) if copies and dtype == "float32" and ends[0] <= MAX_COPIED_CELLS else 0
         size = int(ends[-1]) + per_line  # padding that kernels may read after the last cell
         # Each copy has a second one with its value at the last exchange.
-        self.all_cells = hugepage_zeros(size + 2 * copies * self.copied_cells, kind)
+        self.all_cells = aligned_zeros(size + 2 * copies * self.copied_cells, kind)
         self.cells = self.all_cells[:size]
         largest = float(np.abs(tree.payoff).max())
         self.unit = 1.0  # chips that a stored regret of one stands for

@@ -6,7 +6,7 @@ of a board are processed sixteen elements at a time, and terminals in chunks of 
 Terminal values are O(hands), as in Johanson et al. 2011.
 
 A team of threads runs whole iterations without returning to Python. Thread 0 traverses the first street. All threads
-share the second: a unit of work is a block of its boards, or, for the last blocks, a block and a batch of its betting.
+share the second: a unit of work is a block of its boards, or a block and a batch of its betting.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.compiled.atomics import barrier, fetch_add, wait_for_call
+from riverboat.compiled.atomics import barrier, cycle_counter, fetch_add, wait_for_call
 from riverboat.compiled.jit import inline, kernel
 from riverboat.compiled.simd import SIMD_WIDTH, broadcast, load, store, transpose
 from riverboat.core.arrays import Array
@@ -28,11 +28,13 @@ from riverboat.engines.cpu._kernels.node import (
     update_root,
 )
 
-ROOT_DOWN, NEXT_STREETS, ROOT_UP, FULL_TRAVERSAL = 0, 1, 2, 3
+# Terminals of the first street are evaluated while other threads begin with the second.
+ROOT_DOWN, ROOT_TERMINALS, NEXT_STREETS, ROOT_UP, FULL_TRAVERSAL = range(5)
 ALL_BATCHES = -1
-SPLIT_BLOCKS = 2  # blocks for each thread that are split into batches, at the end, so that all threads end together
 MAX_NODE_ACTIONS = 64
 MAX_STEPS = 256  # of one call
+# Phases of a thread, see `TeamMemory.cycles`: each ends at one place of the loop.
+AWAY, FIRST_STREET, WAIT_FOR_UNITS, UNITS, WAIT_FOR_VALUES, SUMS = range(6)
 U = np.uint64
 L = U(SIMD_WIDTH)
 
@@ -71,6 +73,7 @@ class TeamMemory(NamedTuple):
     opp: tuple[Array, Array]  # each player's `dealt_opp`
     value: tuple[Array, Array]  # each player's `exit_value`
     block_value: Array  # float [blocks * numbers]: sums of exit values of each block of boards
+    cycles: Array  # int64 [threads, 8]: cycles that each thread spent in each phase
 
 
 @inline
@@ -239,7 +242,7 @@ def traverse_boards(
     high,  # boards low … high - 1 of one street
     top,  # their street
     top_batch,  # a batch of that street, or ALL_BATCHES
-    phase,  # FULL_TRAVERSAL: with all boards that follow; ROOT_DOWN, ROOT_UP: only the pass down, or up
+    phase,  # FULL_TRAVERSAL: with all boards that follow; ROOT_DOWN, ROOT_TERMINALS, ROOT_UP: only this part
     first_node,
     end_node,  # if not -1: only these nodes of the boards
     stride,
@@ -272,22 +275,36 @@ def traverse_boards(
             parent = parents[b] if whole else -1
             inner = street < streets - 1
             if descending:
-                if parent >= 0:
-                    deal_reach(forest, batch, boards, b, me, seat, stride, mode, vectors)
-                push_reach_down(
-                    forest, seat, me, first, end, boards.base[b], boards.rows[b], stride, tables, step, mode, vectors
-                )
-                for chunk in range(seat.chunk[batch, 0], seat.chunk[batch, 2]):
-                    terminal_values(boards, b, me, seat, chunk, chunk < seat.chunk[batch, 1], stride, vectors)
-                if inner:
-                    gather_exit_reach(forest, batch, seat, boards, b, me, stride, vectors)
+                if phase != ROOT_TERMINALS:
+                    if parent >= 0:
+                        deal_reach(forest, batch, boards, b, me, seat, stride, mode, vectors)
+                    push_reach_down(
+                        forest,
+                        seat,
+                        me,
+                        first,
+                        end,
+                        boards.base[b],
+                        boards.rows[b],
+                        stride,
+                        tables,
+                        step,
+                        mode,
+                        vectors,
+                    )
+                    if inner:
+                        gather_exit_reach(forest, batch, seat, boards, b, me, stride, vectors)
                     if phase == ROOT_DOWN:
                         break
-                    if forest.child_at[batch] < forest.child_at[batch + 1]:
-                        vectors.next[street] = boards.child[b]
-                        b, batch = boards.child[b], forest.child_at[batch]
-                        street += 1
-                        continue
+                for chunk in range(seat.chunk[batch, 0], seat.chunk[batch, 2]):
+                    terminal_values(boards, b, me, seat, chunk, chunk < seat.chunk[batch, 1], stride, vectors)
+                if phase == ROOT_TERMINALS:
+                    break
+                if inner and forest.child_at[batch] < forest.child_at[batch + 1]:
+                    vectors.next[street] = boards.child[b]
+                    b, batch = boards.child[b], forest.child_at[batch]
+                    street += 1
+                    continue
             if inner:
                 scatter_exit_values(forest, batch, seat, boards, b, me, stride, vectors)
             pull_values_up(
@@ -329,6 +346,14 @@ def sum_blocks(block_value, blocks, size, thread, threads, out, to):
         store(out, to + k, total)
 
 
+@inline
+def end_phase(cycles, thread, phase, start):
+    """Add the cycles since `start` to a phase of a thread; return the time."""
+    now = cycle_counter()
+    cycles[thread, phase] += now - start
+    return now
+
+
 @kernel
 def traverse(
     forest,  # BettingForest
@@ -340,6 +365,7 @@ def traverse(
     stride,
     tables,  # BoardTables
     blocks,  # int32 [blocks + 1]: boards of the second street that are summed together
+    units,  # int64 [units, 2]: units of work in order: block; batch, or ALL_BATCHES
     vectors,  # (TraversalVectors, TraversalVectors) of this thread
     team,  # TeamMemory
     thread,
@@ -355,18 +381,16 @@ def traverse(
     subtree_only = subtree[2] >= 0
     alone = len(forest.first) == 2 or subtree_only  # one thread, in one piece
     first_batch = np.int64(0) if alone else np.int64(forest.batch_at[1])
-    batches = np.int64(0) if alone else np.int64(forest.batch_at[2]) - first_batch
-    # Units of all batches come first: batches share the data of their boards.
-    whole_blocks = max(len(blocks) - 1 - SPLIT_BLOCKS * threads, 0)
     number = (stride + U(1)) * L
     begin = U(forest.deal_at[first_batch]) * number  # offset of the second street's deals
     size = U(0) if alone else U(forest.deal_at[forest.batch_at[2]]) * number - begin
-    call = np.int64(0)
+    call, time = np.int64(0), cycle_counter()
     while True:
         if thread > 0:
             call = wait_for_call(team.state, thread, call)
             if call == 0:
                 return
+        time = end_phase(team.cycles, thread, AWAY, time)
         count_steps, mode, first_player, end_player = team.call[0], team.call[1], team.call[2], team.call[3]
         updates_gadget = gadget.kind != NO_GADGET and mode == UPDATE
         for i in range(count_steps):
@@ -389,33 +413,36 @@ def traverse(
                         first, end = subtree[2], np.int64(forest.end[subtree[2]])
                     if alone:
                         stage, phase = np.int64(FULL_TRAVERSAL), np.int64(ROOT_UP)
-                    elif phase == NEXT_STREETS:
-                        if not shared:
-                            if thread == 0:
-                                team.state[0] = 0
-                            if not barrier(team.state, threads):
-                                return
-                            if thread > 0:
-                                copy_vector(team.own[me], begin, size, f.dealt_own, begin)
-                                copy_vector(team.opp[me], begin, size, f.dealt_opp, begin)
-                            shared = True
+                    elif phase != ROOT_DOWN and phase != ROOT_UP and not shared:
+                        if thread == 0:
+                            team.state[0] = 0
+                        time = end_phase(team.cycles, thread, FIRST_STREET, time)
+                        if not barrier(team.state, threads):
+                            return
+                        time = end_phase(team.cycles, thread, WAIT_FOR_UNITS, time)
+                        if thread > 0:
+                            copy_vector(team.own[me], begin, size, f.dealt_own, begin)
+                            copy_vector(team.opp[me], begin, size, f.dealt_opp, begin)
+                        shared = True
+                    if stage == NEXT_STREETS:
                         unit = fetch_add(team.state)
-                        if unit >= whole_blocks + (len(blocks) - 1 - whole_blocks) * batches:
+                        if unit >= len(units):
+                            time = end_phase(team.cycles, thread, UNITS, time)
                             if not barrier(team.state, threads):
                                 return
+                            time = end_phase(team.cycles, thread, WAIT_FOR_VALUES, time)
                             sum_blocks(team.block_value, len(blocks) - 1, size, thread, threads, team.value[me], begin)
                             if not barrier(team.state, threads):
                                 return
+                            time = end_phase(team.cycles, thread, SUMS, time)
                             if thread > 0:
                                 break
                             phase = np.int64(ROOT_UP)
                             continue
                         top, stage = np.int64(1), np.int64(FULL_TRAVERSAL)
-                        if unit < whole_blocks:
-                            block, at, count = U(unit), begin, size
-                        else:
-                            part = unit - whole_blocks
-                            block, top_batch = U(whole_blocks + part // batches), first_batch + part % batches
+                        block, at, count = U(units[unit, 0]), begin, size
+                        if units[unit, 1] != ALL_BATCHES:
+                            top_batch = units[unit, 1]
                             at = U(forest.deal_at[top_batch]) * number
                             count = U(forest.deal_at[top_batch + 1]) * number - at
                         low, high = np.int64(blocks[block]), np.int64(blocks[block + U(1)])
