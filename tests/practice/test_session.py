@@ -118,7 +118,7 @@ def recounted(session, solution):
 
 
 def test_ev_lost_against_a_recomputation(river):
-    """Every decision of a session is recomputed over all hands of the opponent, to 1e-6 of the loss with float32
+    """Every decision of a session is recomputed over all hands of the opponent, to 4e-6 of the loss with float32
     tables.
     """
     session = PracticeSession.begin(None, river, seed=4)
@@ -127,7 +127,7 @@ def test_ev_lost_against_a_recomputation(river):
     total, seen = recounted(session, rb.load(river))
     assert seen > 30
     assert total > 100
-    assert total_ev_lost(found) == pytest.approx(total, abs=1e-6 * max(1.0, total))
+    assert total_ev_lost(found) == pytest.approx(total, abs=4e-6 * max(1.0, total))
 
 
 @pytest.mark.slow  # compiles kernels for float64

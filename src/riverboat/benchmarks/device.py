@@ -23,7 +23,7 @@ from riverboat.games.boards.holdem import holdem
 from riverboat.games.spots.spot import Spot
 from riverboat.solvers.boards import cfr
 from riverboat.solvers.boards.batches import BatchGoal, run_batch
-from riverboat.solvers.schedules import AnySchedule, dcfr
+from riverboat.solvers.schedules import AnySchedule
 from riverboat.trees.boards import BoardTree
 
 TITLES = {
@@ -34,8 +34,6 @@ TITLES = {
 }
 ALL_HANDS = "random"
 EXPLOITABILITY_TARGETS = (0.5, 0.3, 0.1)
-# 10 % to 17 % fewer iterations on 3bet_pot.
-STAKES_WEIGHTED_SCHEDULE = dcfr(alpha=1.3, beta=0.25, gamma=4.0, stakes=0.5)
 
 
 def run_device_benchmarks(device: str) -> dict[str, list[Row]]:
@@ -53,13 +51,7 @@ def run_device_benchmarks(device: str) -> dict[str, list[Row]]:
         iteration_speed("turn", [turn], speed),
     ]
     report["device_targets"] = [
-        row
-        for rule, dtype in (
-            (cfr.BOARD_SCHEDULE, "compact"),
-            (STAKES_WEIGHTED_SCHEDULE, "compact"),
-            (STAKES_WEIGHTED_SCHEDULE, "16-bit"),
-        )
-        for row in times_to_targets("3bet_pot", pot, rule, dtype)
+        row for dtype in ("compact", "16-bit") for row in times_to_targets("3bet_pot", pot, cfr.BOARD_SCHEDULE, dtype)
     ]
     limit = BoardTree(holdem("2-4"))
     report["device_targets"] += times_to_targets("holdem:2-4", limit, cfr.LIMIT_SCHEDULE, "compact", (1.0,))

@@ -148,13 +148,15 @@ def default_dtype(tree: AnyTree, cards: object = None, traversal: str = "full") 
 def default_schedule(tree: AnyTree, traversal: str = "full") -> AnySchedule:
     """Return the default schedule of a tree: DCFR.
 
-    On boards the exponents are those that were fastest on spots (docs/decisions/0014-use-dcfr-1-4-0-25-3.md). In whole
-    hold'em games actions are weighted by their stakes where the traversal allows it
-    (0043-weight-regrets-by-stakes-in-whole-hold-em.md).
+    On boards the exponents are those that were fastest on spots (docs/decisions/0062-weight-regrets-by-stakes-in-spots.md)
+    or in whole hold'em games (0043-weight-regrets-by-stakes-in-whole-hold-em.md). Sampled traversals do not support weights
+    of stakes.
     """
     if not isinstance(tree, BoardTree):
         return dcfr()
-    if not isinstance(tree.game, Holdem) or traversals.parse_traversal(traversal).sampled:
+    if traversals.parse_traversal(traversal).sampled:
+        return boards.SAMPLED_SCHEDULE
+    if not isinstance(tree.game, Holdem):
         return boards.BOARD_SCHEDULE
     return LIMIT_SCHEDULE if tree.game.rules.limit else WHOLE_GAME_SCHEDULE
 

@@ -33,7 +33,9 @@ from riverboat.strategies.blueprint_game import write_bucket_strategy
 from riverboat.strategies.solution import Solution
 from riverboat.trees.boards import BoardTree
 
-BOARD_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=3.0)  # docs/decisions/0014-use-dcfr-1-4-0-25-3.md
+# For spots, with full traversals (docs/decisions/0062-weight-regrets-by-stakes-in-spots.md) and with sampled ones
+BOARD_SCHEDULE = dcfr(alpha=1.2, beta=0.1, gamma=3.0, stakes=0.8, rise=0.4)
+SAMPLED_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=3.0)
 # For whole games of hold'em, and of limit hold'em: docs/decisions/0043-weight-regrets-by-stakes-in-whole-hold-em.md
 WHOLE_GAME_SCHEDULE = dcfr(alpha=1.3, beta=0.25, gamma=4.0, stakes=0.8)
 LIMIT_SCHEDULE = dcfr(alpha=1.4, beta=0.25, gamma=4.0, stakes=1.0)
