@@ -1,7 +1,7 @@
-"""Compare schedules of CFR on twenty spots: iterations to each target, relative to the default schedule.
+"""Compare schedules of CFR on twenty spots: iterations to each target, relative to another schedule.
 
     python bench/schedules.py dcfr:gamma=4 "dcfr:alpha=1.5,beta=0.5,gamma=3"
-    python bench/schedules.py --group confirm dcfr:alpha=1.4,beta=0.25,gamma=5
+    python bench/schedules.py --group confirm --base dcfr:alpha=1.4,beta=0.25,gamma=3 default
     python bench/schedules.py --answers
 
 Spots are those of `twenty_spots.toml`. Exploitability is computed every `--every` iterations, and the iteration that meets
@@ -33,6 +33,11 @@ TARGETS = (0.5, 0.3, 0.1)  # % of the pot
 MOST_ITERATIONS = 1500
 
 
+def parse(word: str) -> schedules.AnySchedule:
+    """Parse a schedule; `default` is that of spots."""
+    return BOARD_SCHEDULE if word == "default" else schedules.parse(word)
+
+
 def read_spots(group: str) -> dict[str, tuple[Spot, Mapping[str, Any]]]:
     """Read the spots of a group with their entries in the file."""
     text = tomllib.loads(FILE.read_text(encoding="utf-8"))
@@ -48,9 +53,7 @@ def iterations_to_targets(tree: BoardTree, schedule: schedules.AnySchedule, ever
     solver, checks = BoardCFR(tree, schedule), []
     while solver.iteration < MOST_ITERATIONS and not (checks and checks[-1][1] <= TARGETS[-1]):
         solver.step(every)
-        game = tree.game
-        assert isinstance(game, Spot)
-        checks.append((solver.iteration, 100 * solver.exploitability() / game.rules.pot))
+        checks.append((solver.iteration, solver.exploitability()))
     return [first_below(checks, target) for target in TARGETS]
 
 
@@ -62,23 +65,20 @@ def first_below(checks: list[tuple[int, float]], target: float) -> float:
     return checks[0][0] if checks[0][1] <= target else math.inf
 
 
-def compare(group: str, candidates: dict[str, schedules.AnySchedule], every: int, threads: int) -> None:
-    """Print the iterations of the default schedule, and the ratio of each candidate."""
+def compare(group: str, rows: dict[str, schedules.AnySchedule], every: int, threads: int) -> None:
+    """Print the ratio of iterations of each schedule to the first, in the mean and at worst, and iterations of the first."""
     trees = {name: BoardTree(spot) for name, (spot, _) in read_spots(group).items()}
-    rows = {"default": BOARD_SCHEDULE} | candidates
-    results: dict[str, list[list[float]]] = {}
+    first = None
     with ThreadPoolExecutor(threads) as pool:
         for label, schedule in rows.items():
-            results[label] = list(
-                pool.map(lambda tree, s=schedule: iterations_to_targets(tree, s, every), trees.values())
-            )
-            logs = np.log(np.array(results[label]) / np.array(results["default"]))
+            found = list(pool.map(lambda tree, s=schedule: iterations_to_targets(tree, s, every), trees.values()))
+            first = found if first is None else first
+            logs = np.log(np.array(found) / np.array(first))
             means = "".join(f"{math.exp(mean):8.3f}" for mean in logs.mean(axis=0))
             worst = "".join(f"{math.exp(most):8.3f}" for most in logs.max(axis=0))
-            print(f"{label:44}{means}   worst{worst}", flush=True)
-    print("\niterations of the default: " + "; ".join(
-        f"{name} " + "/".join(f"{t:.0f}" for t in row) for name, row in zip(trees, results["default"], strict=True)
-    ))  # fmt: skip
+            print(f"{label:50}{means}   worst{worst}", flush=True)
+    facts = (f"{name} " + "/".join(f"{t:.0f}" for t in row) for name, row in zip(trees, first or [], strict=True))
+    print("\niterations of the first: " + "; ".join(facts))
 
 
 def check_answers() -> None:
@@ -90,13 +90,15 @@ def check_answers() -> None:
             known = entry.get("ev")
             verdict = "no answer yet" if known is None else "agrees" if abs(value - known) <= 2 * bound else "DIFFERS"
             print(
-                f"{name:18}{value:10.3f} ± {bound:.3f} % of the pot, {solution.iterations} iterations: {verdict}", flush=True
+                f"{name:18}{value:10.3f} ± {bound:.3f} % of the pot, {solution.iterations} iterations: {verdict}",
+                flush=True,
             )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("schedules", nargs="*", help="schedules as in --schedule")
+    parser.add_argument("--base", default="default", help="schedule to which the others are compared")
     parser.add_argument("--group", choices=("choose", "confirm"), default="choose")
     parser.add_argument("--every", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2, help="spots that are solved at once")
@@ -105,9 +107,8 @@ def main() -> None:
     if options.answers:
         check_answers()
     else:
-        compare(
-            options.group, {word: schedules.parse(word) for word in options.schedules}, options.every, options.threads
-        )
+        words = [options.base, *options.schedules]
+        compare(options.group, {word: parse(word) for word in words}, options.every, options.threads)
 
 
 if __name__ == "__main__":

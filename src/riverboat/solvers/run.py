@@ -280,12 +280,12 @@ class CFRRun(SolverRun):
     def check_if_due(self, seconds: float, iterations: int) -> None:
         """Compute and record the exploitability if a check is due, and store the averages if they are the best so far.
 
-        With card buckets nothing is stored, because the last strategy is the answer: an earlier one may be better in
-        the full game, but does not solve the abstract game.
+        Nothing is stored where the target is met: the run ends, and the last strategy is the answer. So it is with card
+        buckets: an earlier strategy may be better in the full game, but does not solve the abstract game.
         """
         if self.iteration >= self._due_iteration:
             quality = self.check()
-            if self.solver.cards is None:
+            if self.solver.cards is None and quality.exploitability > (self.target or 0.0):
                 with suppress(OSError):  # no space to store it: the run continues without
                     self.best.offer(quality, self.iteration, self.solver.averages)
 

@@ -89,8 +89,12 @@ def effective_answer(limits: SolveLimits, requested: str | None, *, cards: bool 
 
 CHECK_GROWTH = 1.25  # factor between the iterations of two checks
 FIRST_BOARD_CHECK = 16  # iteration of the first check on boards, if there is a target
-NEAR_TARGET = 3.0  # on boards, an exploitability up to this multiple of the target is near it
-NEAR_TARGET_GROWTH = 1.08  # on boards, factor between the iterations of two checks near the target
+# Powers of the iterations with which exploitability falls on boards: the first guess, and bounds of estimates
+FIRST_POWER, MIN_POWER, MAX_POWER = 2.0, 1.5, 4.0
+# The next check on boards is a share of the way to the predicted iteration, in logarithms, since exploitability may fall
+# faster than predicted: a smaller one if that iteration is farther than a factor.
+FAR_GROWTH, FAR_SHARE, NEAR_SHARE = 1.5, 0.6, 0.9
+MIN_PATIENT_GROWTH, MAX_PATIENT_GROWTH = 1.02, 1.8  # factors between the iterations of two checks on boards
 MIN_CHECK_GROWTH = 1.03  # least factor between the iterations of two checks before a target
 UNREACHED_ITERATION = 1 << 62  # an iteration that no run reaches
 STALL_FACTOR, STALL_GAIN, STALL_FIRST = 4, 0.99, 1_000  # see `is_stalled`; earlier checks than STALL_FIRST never stall
@@ -102,23 +106,33 @@ def next_check(iteration: int, checks: Sequence[Check], *, target: float | None,
     """Return the iteration of the next check: 1 to 8, 10, 12, 15, 18, … growing by a quarter.
 
     Near a target, the check is due when the last two checks, extrapolated linearly in logarithms, predict that it is
-    met. A `patient` run (on boards, where a check costs half an iteration) also waits while the target is far, and
-    checks often when it is near: the extrapolation is poor there, and superfluous iterations cost more than checks.
+    met. A `patient` run with a target, on boards, where a check costs two thirds of an iteration, relies on the
+    prediction alone (`_patient_check`).
     """
-    patient = patient and target is not None
-    # Patient checks leave the sequence, so it continues from the last of them.
-    last = (checks[-1][0] if checks else 0) if patient else iteration
-    due = FIRST_BOARD_CHECK if patient else 1
-    while due <= last:
+    if patient and target is not None:
+        return max(iteration + 1, _patient_check(checks, target))
+    due = 1
+    while due <= iteration:
         due = max(due + 1, int(due * CHECK_GROWTH))
     expected = predict_target_iteration(checks, target)
-    if patient and target is not None and checks and checks[-1][1] <= NEAR_TARGET * target:
-        return max(iteration + 1, math.ceil(last * NEAR_TARGET_GROWTH))
-    if expected is not None and patient:
-        due = max(due, min(int(1.5 * last), int(0.85 * expected)))
-    if expected is not None:
-        due = min(due, expected)
-    return max(iteration + 1, due)
+    return max(iteration + 1, due if expected is None else min(due, expected))
+
+
+def _patient_check(checks: Sequence[Check], target: float) -> int:
+    """Return the iteration of the next check on boards.
+
+    Exploitability falls there with a power of the iterations, in steps: the last two checks estimate the power.
+    """
+    if not checks:
+        return FIRST_BOARD_CHECK
+    last, exploitability = checks[-1]
+    power = FIRST_POWER
+    if len(checks) > 1 and checks[-2][1] > 0 < exploitability:
+        fall = math.log(checks[-2][1] / exploitability)
+        power = min(max(fall / math.log(last / checks[-2][0]), MIN_POWER), MAX_POWER)
+    growth: float = (max(exploitability, target) / target) ** (1 / power)
+    growth **= FAR_SHARE if growth > FAR_GROWTH else NEAR_SHARE
+    return math.ceil(last * min(max(growth, MIN_PATIENT_GROWTH), MAX_PATIENT_GROWTH))
 
 
 def optimistic_check(iteration: int, exploitability: float, target: float, every: int) -> int:

@@ -7,6 +7,7 @@ the last are lists of items (`build_items`), and the last street is a program ov
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -353,6 +354,7 @@ MAX_PIECES = 195  # nine flops each in hold'em
 # Limits for precomputed weights of all buckets; larger ones are computed board by board. Short rows are computed faster
 # than they are read from memory, so those of small trees are stored only if they fit in a near cache.
 MAX_WEIGHT_BYTES, MAX_SHORT_WEIGHT_BYTES = 1 << 30, 1 << 22
+GROUP_SECONDS = 0.02
 _NO_BOARDS = kernels.ResponseBoards(np.zeros((0, 0), np.uint8), np.zeros(0), np.zeros(0, np.int64))
 
 
@@ -422,6 +424,7 @@ class ResponseTraversal:
         self.street_ends = np.flatnonzero(self.items.kind[: self.items.at[1]] == kernels.STREET_END)
         self.root = make_workspace(self.items, self.last, self.cards, lazy=self.lazy)
         self.free_workspaces: list[Any] = []  # workspaces that no thread uses now
+        self._group = 1  # boards of one call; it grows while calls are short, since threads enter them one by one
         self._run_phase(kernels.PHASE_DOWN, self.root, _NO_BOARDS)
         has_boards = rules.rounds > 1 and self.root.chosen[1, 0] != kernels.EXHAUSTED
         self.boards = self._list_second_street_boards() if has_boards else _NO_BOARDS
@@ -455,14 +458,19 @@ class ResponseTraversal:
     ) -> tuple[Array, Array]:
         """Return the values that a piece adds at the ends of the first street, and its number of boards by street.
 
-        float64 [ends, hands], int64 [streets]. `stop` is called before each board of the second street, which may take
-        seconds; if it returns True, PieceStoppedError is raised.
+        float64 [ends, hands], int64 [streets]. `stop` is called before each group of boards of the second street, of
+        which one may take seconds; if it returns True, PieceStoppedError is raised.
         """
         before, values = workspace.boards_visited.copy(), np.zeros((len(self.street_ends), len(self.cards.held.mask)))
-        for k in range(number, len(self.boards.cards), self.num_pieces):
+        numbers = np.arange(number, len(self.boards.cards), self.num_pieces)
+        while len(numbers):
             if stop():
                 raise PieceStoppedError(f"piece {number} of a best response was stopped")
-            values += self.evaluate_boards(workspace, *(part[k : k + 1] for part in self.boards))
+            started, group = time.perf_counter(), numbers[: self._group]
+            values += self.evaluate_boards(workspace, *(part[group] for part in self.boards))
+            if time.perf_counter() - started < GROUP_SECONDS:
+                self._group *= 2
+            numbers = numbers[len(group) :]
         return values, workspace.boards_visited - before
 
     def evaluate_boards(
