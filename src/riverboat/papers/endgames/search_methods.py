@@ -22,8 +22,8 @@ from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.registry import make_agent
 from riverboat.agents.search import SearchAgent
 from riverboat.cards.notation import format_cards
-from riverboat.compiled.blas import single_threaded_blas
 from riverboat.core.arrays import Array
+from riverboat.core.blas import single_threaded_blas
 from riverboat.core.errors import InputError
 from riverboat.evaluation.best_response.exact import quality
 from riverboat.evaluation.confidence_intervals import SampleSums

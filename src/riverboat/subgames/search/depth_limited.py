@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, NUM_HANDS
-from riverboat.compiled.blas import single_threaded_blas
 from riverboat.core.arrays import Array
+from riverboat.core.blas import single_threaded_blas
 from riverboat.games.base import CHANCE
 from riverboat.games.holdem.actions import CALL, END_OF_LINE
 from riverboat.games.holdem.betting import BettingState

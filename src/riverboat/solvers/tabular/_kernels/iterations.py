@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.compiled.jit import inline, kernel
+from riverboat.compiled.jit import inline, kernel, unrolled_kernel
 from riverboat.compiled.rng import random
 from riverboat.games.base import CHANCE, TERMINAL, Array
 from riverboat.solvers.tabular._kernels.traversal import (
@@ -94,7 +94,7 @@ def copy_table(
             target[i, h] = source[i, h]
 
 
-@kernel
+@unrolled_kernel
 def full_iterations(
     nodes,  # TreeNodes
     sides,  # (PlayerArrays, …) one per player
@@ -153,7 +153,7 @@ def sample_hand_pair(sampler, rng):
     return sampler.pair[k, 0], sampler.pair[k, 1]
 
 
-@kernel
+@unrolled_kernel
 def public_chance_iterations(
     nodes,  # TreeNodes
     sides,  # (PlayerArrays, …) one per player
@@ -235,7 +235,7 @@ def deal_hands(sampler, players, me, rng, hands):
     return hands[me], hands[1 - me] if players == 2 else 0
 
 
-@kernel
+@unrolled_kernel
 def external_iterations(
     nodes,  # TreeNodes
     sides,  # (PlayerArrays, …) one per player
@@ -313,7 +313,7 @@ def external_iterations(
                     break
 
 
-@kernel
+@unrolled_kernel
 def outcome_iterations(
     nodes,  # TreeNodes
     sides,  # (PlayerArrays, …) one per player

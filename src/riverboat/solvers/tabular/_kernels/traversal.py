@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riverboat.compiled.jit import inline, kernel
+from riverboat.compiled.jit import inline, unrolled_kernel
 from riverboat.compiled.rng import random
 from riverboat.games.base import TERMINAL, Array
 from riverboat.trees._kernels.tree import COMPARE_PAYOFF, CONSTANT_PAYOFF, MATRIX_PAYOFF
@@ -405,7 +405,7 @@ def finish_own_node(
     update_regrets_and_average(tables, at, num_actions, low, high, step, side.share, value, own, row)
 
 
-@kernel
+@unrolled_kernel
 def traverse(
     nodes,  # TreeNodes
     side,  # PlayerArrays of the player
