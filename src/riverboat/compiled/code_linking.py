@@ -92,9 +92,9 @@ def _make_linkable(library: Any) -> None:
     library._shared_module = binding.parse_bitcode(module.as_bitcode())
 
 
-def _run_passes(library: Any, **options: Any) -> None:
-    """Run LLVM's optimization passes on a library's code, all of them by default."""
-    passes = library._codegen._module_pass_manager(**options)
+def _run_passes(library: Any) -> None:
+    """Run all of LLVM's optimization passes on a library's code."""
+    passes = library._codegen._module_pass_manager()
     if isinstance(passes, tuple):
         passes[0].run(library._final_module, passes[1])
     else:  # until Numba 0.61
@@ -103,9 +103,6 @@ def _run_passes(library: Any, **options: Any) -> None:
 
 def _simplify(library: Any, *, unroll: bool = False) -> None:
     """Inline and simplify code without vectorizing it yet. Loops that are unrolled here are not vectorized later."""
-    if not hasattr(binding, "create_pass_builder"):  # until Numba 0.61
-        _run_passes(library, opt=1, loop_vectorize=False, slp_vectorize=False)
-        return
     tuning = binding.create_pipeline_tuning_options(1)
     tuning.loop_vectorization = tuning.slp_vectorization = False
     tuning.loop_unrolling = unroll

@@ -87,7 +87,7 @@ def min_tree_bytes(game: BoardGame) -> float:
 
     No class of boards, or of hands on them, is larger than the number of symmetries.
     """
-    symmetries = len(_symmetries(game)[0])
+    symmetries = len(_symmetries(game)[0]) if game.deals else 1
     held = sum(len(hands) for hands in game.hand_indices)
     left = len(game.deck.cards) - len(game.board)
     boards, unblocked, size = 1, 1, 0.0  # number of deals so far; number of those that do not block a given hand
