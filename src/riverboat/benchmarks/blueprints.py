@@ -11,6 +11,7 @@ from riverboat.abstraction.clustering.public_clusters import PublicBuckets
 from riverboat.benchmarks.timing import Row, timed
 from riverboat.cards.isomorphism import canonical_boards
 from riverboat.core import resources
+from riverboat.engines.devices import CPU
 from riverboat.evaluation.best_response import exact
 from riverboat.evaluation.matches.duel import baseline_strategy, duel
 from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree
@@ -67,17 +68,19 @@ def _random_abstraction(public: int) -> CardAbstraction:
     return CardAbstraction(tuple(streets), public=public_buckets)
 
 
-def training_speed() -> list[Row]:
+def training_speed(device: str = CPU) -> list[Row]:
     """Measure iterations and visits per second on games with published speeds."""
+    variants = ((1, "float32"), (2, "float32"), (1, "16-bit")) if device == CPU else ((1, "float32"),)
     rows = []
     for name, published in PUBLISHED_RATES.items():
         rules = read_game(name)
         tree = compile_action_tree(rules, one_size_menu("100%", 1))
         cards = lossless_abstraction(rules.board[1:], rules.deck)
-        for threads, dtype in ((1, "float32"), (2, "float32"), (1, "16-bit")):
+        for threads, dtype in variants:
             if threads > resources.available_cores():
                 continue
-            solver = BlueprintTrainer(tree, cards, seed=1, threads=threads, dtype=dtype)
+            options = {"threads": threads, "dtype": dtype} if device == CPU else {"device": device}
+            solver = BlueprintTrainer(tree, cards, seed=1, **options)
             solver.step(400_000)
             iterations, updates, tables = solver.iterations, solver.updates, solver.tables
             _, seconds = timed(partial(solver.step, 4_000_000))

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from riverboat.benchmarks.blueprints import training_speed
 from riverboat.benchmarks.spots import read_example_spot, run_to_targets
 from riverboat.benchmarks.timing import Row, round_figures, timed
 from riverboat.cards.notation import format_cards
@@ -30,6 +31,7 @@ TITLES = {
     "device": "the device",
     "device_iterations": "iterations on the device",
     "device_targets": "spots and games on the device: time to an exploitability, checks included",
+    "device_training": "training by deals on the device",
     "device_batches": "batches on the device: endgames with all hands, to an exploitability in % of the pot",
 }
 ALL_HANDS = "random"
@@ -53,6 +55,7 @@ def run_device_benchmarks(device: str) -> dict[str, list[Row]]:
     report["device_targets"] = [
         row for dtype in ("compact", "16-bit") for row in times_to_targets("3bet_pot", pot, cfr.BOARD_SCHEDULE, dtype)
     ]
+    report["device_training"] = training_speed(CUDA)
     limit = BoardTree(holdem("2-4"))
     report["device_targets"] += times_to_targets("holdem:2-4", limit, cfr.LIMIT_SCHEDULE, "compact", (1.0,))
     report["device_batches"] = [
