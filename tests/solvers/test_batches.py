@@ -17,7 +17,13 @@ from riverboat.engines.tables import TABLE_FORMATS
 from riverboat.games.boards.root_gadgets import MaxmarginGadget, ResolvingGadget
 from riverboat.games.spots.spot import Spot
 from riverboat.solvers.boards.batches import solve_many
-from riverboat.solvers.boards.cfr import BOARD_SCHEDULE, LAST_STREET_SCHEDULE, SEVERAL_STREETS_SCHEDULE, BoardCFR
+from riverboat.solvers.boards.cfr import (
+    BOARD_SCHEDULE,
+    LAST_STREET_SCHEDULE,
+    SEVERAL_STREETS_SCHEDULE,
+    BoardCFR,
+    batch_qualities,
+)  # fmt: skip
 from riverboat.trees.boards import BoardTree
 
 
@@ -121,3 +127,15 @@ def test_turns_use_sixteen_bits_without_locks() -> None:
     wide = solve_many([turn], iterations=20, dtype="float64")[0]
     assert wide.provenance["dtype"] == "float64"
     assert wide.provenance["exploitability"] == pytest.approx(both[0].provenance["exploitability"], rel=0.1)
+
+
+@pytest.mark.parametrize("name", ["trees", "constant_sums"])
+def test_checks_of_a_batch_make_lists_of_all_games_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check of thousands of games must not take time with their square."""
+    made = getattr(CpuBatchEngine, name)
+    calls = []
+    monkeypatch.setattr(CpuBatchEngine, name, property(lambda batch: calls.append(name) or made.fget(batch)))
+    trees = trees_of_one_shape([Spot.make(board="Ks7d5h2c9s", pot=100, stack=100, oop="AA,QQ", ip="KK", bets="a")] * 5)
+    batch = CpuBatchEngine(trees, TABLE_FORMATS["float64"])
+    assert len(batch_qualities(batch, range(5))) == 5
+    assert len(calls) == 1

@@ -86,12 +86,13 @@ def engine_quality(engine: AnyBoardEngine) -> Quality:
 def batch_qualities(batch: AnyBatchEngine, indices: Sequence[int]) -> list[Quality]:
     """Compute the qualities of some games of a batch (see `engine_quality`)."""
     best = batch.expected_values(respond=True, indices=indices)
-    constants = [batch.constant_sums[g] for g in indices]
+    trees, constant_sums = batch.trees, batch.constant_sums  # lists that are made anew each time
+    constants = [constant_sums[g] for g in indices]
     values = None if None not in constants else batch.expected_values(indices=indices)
     qualities = []
     for k, g in enumerate(indices):
         own = None if values is None or constants[k] is not None else values[k]
-        qualities.append(_quality(batch.trees[g].per_chip, best[k], own, constants[k]))
+        qualities.append(_quality(trees[g].per_chip, best[k], own, constants[k]))
     return qualities
 
 
