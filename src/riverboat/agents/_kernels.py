@@ -1,7 +1,5 @@
 """Kernels of the baseline agents."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from riverboat.cards.equity._kernels.showdown import hand_strength, hand_strength_of_all

@@ -1,7 +1,5 @@
 """Colours of range grids and of cards, on the screen and in figures."""
 
-from __future__ import annotations
-
 DARK, LIGHT = "#23272e", "#eceef1"  # cells of zero weight: in terminals, on paper
 INK, CHALK, PALE = "#16191d", "#f4f6f8", "#8b929c"  # text on light colours, on dark ones, in empty cells
 WEIGHT_COLOUR = "#e9b44c"

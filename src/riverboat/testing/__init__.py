@@ -9,8 +9,6 @@ Each raises `AssertionError` with a message that says what is wrong, where, and 
 pytest.
 """
 
-from __future__ import annotations
-
 from riverboat.testing.agents import check_agent
 from riverboat.testing.games import GameReport, check_game
 from riverboat.testing.schedules import check_schedule

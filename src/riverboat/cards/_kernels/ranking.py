@@ -3,8 +3,6 @@
 `riverboat.cards.ranking` builds the tables and explains the keys.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from riverboat.compiled.jit import inline, kernel

@@ -1,7 +1,5 @@
 """Compiled joint counts: how often two buckets of the last street meet on boards, and which one wins."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from riverboat.compiled.jit import kernel

@@ -1,7 +1,5 @@
 """Compiled passes over one player's sequences. Parents come before children in the order of information sets."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from riverboat.compiled.jit import allocating_kernel

@@ -1,7 +1,5 @@
 """Kernels of the nearest-neighbor search in an endgame database."""
 
-from __future__ import annotations
-
 from riverboat.compiled.jit import kernel
 
 

@@ -1,7 +1,5 @@
 """Device intrinsics, and number formats of tables on a GPU: plain, or 16-bit codes of `riverboat.compiled.simd`."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np
