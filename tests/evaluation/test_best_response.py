@@ -296,7 +296,7 @@ def test_invalid_threads() -> None:
 
 def test_a_piece_can_be_stopped_between_boards(monkeypatch: pytest.MonkeyPatch) -> None:
     """An interruption waits for one board of the second street if that is slow, not for a whole piece."""
-    monkeypatch.setattr(traversal, "GROUP_SECONDS", 0.0)
+    monkeypatch.setattr(traversal, "GROUP_WORK", 0.0)
     rules = read_game("bench-3x20")
     strategy = blueprint(rules, one_size_menu("100%"), bucketed(rules, (5, 7, 9), 5), 6)
     walk = ResponseTraversal(strategy, ResponsePlan.build(strategy.tree, RESPONDERS))

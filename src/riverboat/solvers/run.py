@@ -259,6 +259,8 @@ class CFRRun(SolverRun):
             requested_game = registry.game_from_spec(game) if isinstance(game, str) else game
             self.game, self.tree = files.rebuild_game(stored.path, stored.entries, requested_game)
         self.unit = self.tree.unit
+        if schedule is None and stored is not None:  # the default may be another one since then
+            schedule = stored.entries.table("provenance").text("schedule")
         rule = default_schedule(self.tree, traversal) if schedule is None else schedule
         buckets = card_abstraction_for(self.tree, cards)
         options: dict[str, Any] = {}

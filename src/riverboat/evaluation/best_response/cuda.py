@@ -83,6 +83,8 @@ def compile_response_kernels(dtype: Any) -> SimpleNamespace:
 class DeviceResponseTraversal(ResponseTraversal):
     """`ResponseTraversal` that evaluates boards on a GPU: CPU threads deal boards, one at a time uses the GPU."""
 
+    group_size = 1  # boards of the second street that the device evaluates at once
+
     def __init__(self, strategy: Blueprint, plan: ResponsePlan) -> None:
         reason = cuda_unavailable_reason()
         if reason is not None:

@@ -7,13 +7,13 @@ the last are lists of items (`build_items`), and the last street is a program ov
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
-from math import comb
+from functools import cached_property
+from math import comb, prod
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -354,7 +354,7 @@ MAX_PIECES = 195  # nine flops each in hold'em
 # Limits for precomputed weights of all buckets; larger ones are computed board by board. Short rows are computed faster
 # than they are read from memory, so those of small trees are stored only if they fit in a near cache.
 MAX_WEIGHT_BYTES, MAX_SHORT_WEIGHT_BYTES = 1 << 30, 1 << 22
-GROUP_SECONDS = 0.02
+GROUP_WORK = 2e7  # numbers, of which a core computes some billion in a second
 _NO_BOARDS = kernels.ResponseBoards(np.zeros((0, 0), np.uint8), np.zeros(0), np.zeros(0, np.int64))
 
 
@@ -424,7 +424,6 @@ class ResponseTraversal:
         self.street_ends = np.flatnonzero(self.items.kind[: self.items.at[1]] == kernels.STREET_END)
         self.root = make_workspace(self.items, self.last, self.cards, lazy=self.lazy)
         self.free_workspaces: list[Any] = []  # workspaces that no thread uses now
-        self._group = 1  # boards of one call; it grows while calls are short, since threads enter them one by one
         self._run_phase(kernels.PHASE_DOWN, self.root, _NO_BOARDS)
         has_boards = rules.rounds > 1 and self.root.chosen[1, 0] != kernels.EXHAUSTED
         self.boards = self._list_second_street_boards() if has_boards else _NO_BOARDS
@@ -453,6 +452,16 @@ class ResponseTraversal:
         yield workspace
         self.free_workspaces.append(workspace)
 
+    @cached_property
+    def group_size(self) -> int:
+        """Number of boards of one call: threads enter calls one by one, so short ones would wait for each other."""
+        left = len(self.rules.deck.cards) - sum(self.rules.board[:2])
+        below = [
+            comb(left - sum(self.rules.board[2:street]), self.rules.board[street])
+            for street in range(2, self.rules.rounds)
+        ]
+        return max(1, int(GROUP_WORK / (len(self.items.kind) * len(self.cards.held.mask) * prod(below))))
+
     def evaluate_piece(
         self, number: int, workspace: kernels.ResponseWorkspace, stop: Callable[[], bool] = lambda: False
     ) -> tuple[Array, Array]:
@@ -466,11 +475,8 @@ class ResponseTraversal:
         while len(numbers):
             if stop():
                 raise PieceStoppedError(f"piece {number} of a best response was stopped")
-            started, group = time.perf_counter(), numbers[: self._group]
+            group, numbers = np.split(numbers, [self.group_size])
             values += self.evaluate_boards(workspace, *(part[group] for part in self.boards))
-            if time.perf_counter() - started < GROUP_SECONDS:
-                self._group *= 2
-            numbers = numbers[len(group) :]
         return values, workspace.boards_visited - before
 
     def evaluate_boards(
