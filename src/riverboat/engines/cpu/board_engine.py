@@ -299,10 +299,10 @@ def _order_units(tree: BoardTree, blocks: Array, threads: int) -> Array:
 
     Blocks are whole, so that batches share the data of their boards, except for the least costly ones.
     """
-    if tree.streets == 1:
-        return np.zeros((0, 2), np.int64)
     forest, boards = tree.forest, tree.boards
-    batches = np.arange(forest.batch_at[1], forest.batch_at[2] + 1)
+    batches = (
+        forest.batch_at[1] + np.arange(forest.batch_at[2] - forest.batch_at[1] + 1) if tree.streets > 1 else blocks
+    )
     count, rows, nodes = len(blocks) - 1, boards.rows.sum(axis=1), forest.batch[:, 1] - forest.batch[:, 0]
     rows_before, nodes_before = (np.concatenate([[0], np.cumsum(sizes, dtype=float)]) for sizes in (rows, nodes))
     cost, end_boards, end_batches = np.zeros((count, len(batches) - 1)), blocks, batches
