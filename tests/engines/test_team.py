@@ -6,12 +6,15 @@ import gc
 import threading
 import time
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from riverboat.core import resources
+from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.engines.threads import ThreadTeam
 from riverboat.games.registry import game_from_spec
 from riverboat.solvers.boards.cfr import BoardCFR
@@ -71,3 +74,24 @@ def test_an_engine_with_threads_is_freed_at_once(monkeypatch: pytest.MonkeyPatch
         assert engine() is None
     finally:
         gc.enable()
+
+
+def test_callers_on_several_threads_read_their_own_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel waits, so that callers who shared its arguments would read each other's values."""
+    solver = BoardCFR(BoardTree(game_from_spec(str(TURN))))
+    solver.step(5)
+    solution = solver.average()
+    starts = None, solution["x-x/2c"].traversal_start(3)
+    calls = [(player, start) for start in starts for player in (0, 1)]
+    expected = [solution.engine.strategy_values(*call) for call in calls]
+    run_kernel = CpuBoardEngine._run_kernel
+
+    def wait(*arguments: Any, **options: Any) -> None:
+        time.sleep(0.02)
+        run_kernel(*arguments, **options)
+
+    monkeypatch.setattr(CpuBoardEngine, "_run_kernel", wait)
+    with ThreadPoolExecutor(len(calls)) as pool:
+        found = pool.map(lambda call: solution.engine.strategy_values(*call), calls)
+    for values, alone in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(values, alone)

@@ -128,10 +128,12 @@ def solver_table_bytes(
 
 
 def is_compiled(tree: AnyTree) -> bool:
-    """Return whether an earlier process has cached the compiled loops for a tree."""
+    """Return whether the loops for a tree are compiled, or stored by an earlier process."""
     if isinstance(tree, BoardTree):
-        return is_cached(board_kernels(None, parse_table_format("float64")).traverse)
-    return is_cached(cfr.kernels_for(schedules.parse("dcfr"), "float64").full_iterations)
+        loop = board_kernels(None, parse_table_format("float64")).traverse
+    else:
+        loop = cfr.kernels_for(schedules.parse("dcfr"), "float64").full_iterations
+    return bool(loop.signatures) or is_cached(loop)
 
 
 def default_dtype(tree: AnyTree, cards: object = None, traversal: str = "full") -> str:

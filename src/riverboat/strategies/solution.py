@@ -8,7 +8,6 @@ dealt, whichever isomorphic board represents them in the table.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -24,6 +23,7 @@ from riverboat.cards.equity.equities import range_wins, runouts
 from riverboat.cards.grid import HandGrid
 from riverboat.cards.notation import Cards
 from riverboat.cards.ranges import Range, compatible_weights
+from riverboat.core import resources
 from riverboat.core.arrays import Array
 from riverboat.core.deprecation import RenamedAttributes
 from riverboat.core.errors import InputError
@@ -67,13 +67,10 @@ class StreetValues:
     def __init__(self, engine: CpuBoardEngine, start: SubtreeStart) -> None:
         self.engine, self.start = engine, start
         self.pairs: HandPairEquities | None = None  # set by `Solution.prepare`
-        self._values: list[Array | None] = [None, None]
 
-    def compute(self) -> None:
-        """Compute the values of both players in parallel; each player has a workspace of its own."""
-        if any(values is None for values in self._values):
-            with ThreadPoolExecutor(2) as pool:
-                self._values = list(pool.map(lambda player: self.engine.street_values(player, self.start), (0, 1)))
+    @cached_property
+    def _values(self) -> list[Array]:
+        return self.engine.street_values((0, 1), self.start)
 
     def values(self, player: int, node: int) -> Array:
         """Return a player's counterfactual values at a forest node, then after each action. float64 [1 + actions, rows]
@@ -87,11 +84,8 @@ class StreetValues:
         node
             Index of a node of the forest.
         """
-        street_values = self._values[player]
-        if street_values is None:
-            street_values = self._values[player] = self.engine.street_values(player, self.start)
         nodes = [node, *child_nodes(self.engine.tree.forest, node)]
-        chosen: Array = street_values[np.array(nodes) - self.start.node]
+        chosen: Array = self._values[player][np.array(nodes) - self.start.node]
         return chosen
 
 
@@ -243,7 +237,7 @@ class Solution(RenamedAttributes, StrategyMapping["SolutionNode"]):
     @cached_property
     def engine(self) -> CpuBoardEngine:
         """Engine that evaluates the table."""
-        return CpuBoardEngine.from_average(self.tree, self.table, root_average=self.root)
+        return CpuBoardEngine.from_average(self.tree, self.table, resources.available_cores(), root_average=self.root)
 
     def street_values(self, node: SolutionNode) -> StreetValues:
         """Return the shared values of a node's street; those of recently used streets are cached.
@@ -268,7 +262,7 @@ class Solution(RenamedAttributes, StrategyMapping["SolutionNode"]):
         """
         node = self[line]
         street = self.street_values(node)
-        street.compute()
+        street.values(0, street.start.node)
         if street.pairs is None and node.board and node.has_equity:
             hands = np.flatnonzero(node.root_weights[0]), np.flatnonzero(node.root_weights[1])
             street.pairs = HandPairEquities(node.board, hands, self.tree.game.deck)

@@ -140,7 +140,7 @@ class BettingRound:
     def best_response_values(self, player: int) -> Array:
         """Return V: a player's counterfactual best-response values times N, at each node. float64 [nodes, rows]"""
         if player not in self._best_response_values:
-            self._best_response_values[player] = self.engine.street_values(player, self.start, best_response=True)
+            self._best_response_values[player] = self.engine.street_values((player,), self.start, best_response=True)[0]
         return self._best_response_values[player]
 
     def cbv(self, opponent: int, node: int) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import count
+from threading import Lock
 from typing import TypeVar, Unpack
 
 import numpy as np
@@ -89,6 +90,7 @@ class CpuBoardEngine(BoardEngine):
         self._units = _order_units(tree, self._blocks, self.threads)
         self._root_reach = self.root.weights  # reach at the root in the next traversal
         self._team: KernelTeam | None = None
+        self._lock = Lock()  # traversals share memory
 
     @staticmethod
     def from_average(
@@ -152,7 +154,8 @@ class CpuBoardEngine(BoardEngine):
         """Run the kernel for some iterations: from the root on all threads of the engine, or on one in a subtree.
 
         `mode`: UPDATE, EVALUATE or BEST_RESPONSE; `players`: first, end; `thread`: index of the vectors to use if there is
-        only one; `subtree`: board, street and node, or -1 each.
+        only one; `subtree`: board, street and node, or -1 each. Calls share memory, so the caller holds the lock until it
+        has read the values.
         """
         memory = self._workspace.team_memory(thread)
         for low in range(0, max(len(steps), 1), kernels.MAX_STEPS):
@@ -172,9 +175,12 @@ class CpuBoardEngine(BoardEngine):
         `thread`: index of the vectors to use, if several engines share a workspace.
         """
         simultaneous = self._tables.opp_regret is not self._tables.regret
-        for part in (steps[i : i + 1] for i in range(len(steps))) if simultaneous else (steps,):
-            self._copy_opponent_tables()
-            self._iterate_in_turns(part, start, thread)
+        with self._lock:
+            for part in (steps[i : i + 1] for i in range(len(steps))) if simultaneous else (steps,):
+                self._copy_opponent_tables()
+                self._root_reach = self.root.weights
+                subtree = FROM_ROOT if start is None else self._set_start_reach(start, (0, 1), thread)[0]
+                self._run(part, UPDATE, (0, 2), thread, subtree)
 
     def _copy_opponent_tables(self) -> None:
         """Copy the tables to those that the opponent plays from, before an iteration with simultaneous updates."""
@@ -208,57 +214,72 @@ class CpuBoardEngine(BoardEngine):
             ties.average_rows(self._workspace, table, me, rounding_step=turn)
         return table
 
-    def _iterate_in_turns(self, steps: Array, start: SubtreeStart | None, thread: int) -> None:
-        """Run iterations with alternating updates."""
-        self._root_reach = self.root.weights
-        subtree = FROM_ROOT if start is None else self._set_start_reach(start, (0, 1), thread)[0]
-        self._run(steps, UPDATE, (0, 2), thread, subtree)
-
     def compile(self) -> None:
         """Compile the kernels, or load them from the cache."""
         memory = self._workspace.team_memory(0)
         memory.call[:] = 0
         self._run_kernel(0, memory)
 
-    def street_values(self, player: int, start: SubtreeStart | None = None, *, best_response: bool = False) -> Array:
-        """Return the values of a player's rows at each node of a street, from the root or from `start` on.
+    def street_values(
+        self, players: tuple[int, ...] = (0, 1), start: SubtreeStart | None = None, *, best_response: bool = False
+    ) -> list[Array]:
+        """Return the values of players' rows at each node of a street, from the root or from `start` on.
 
-        float64 [nodes, rows]. Values are sums over the opponent's hands, each times its weight and its probability to
-        reach the node. With `best_response` the player plays a best response from the node on: these are counterfactual
+        float64 [nodes, rows] each. Values are sums over the opponent's hands, each times its weight and its probability to
+        reach the node. With `best_response` the players play best responses from the node on: these are counterfactual
         best-response values, not divided by the opponent's reach.
         """
-        unit = self._traverse(BEST_RESPONSE if best_response else EVALUATE, player, start, 0)
-        board, first = (0, 0) if start is None else (start.board, start.node)
+        first = 0 if start is None else start.node
         nodes = range(first, int(self.tree.forest.end[first]))
-        return np.array([self._read_values(player, board, node, 0) for node in nodes]) * unit
+        return self._node_values(players, nodes, start, respond=best_response)
 
     def expected_value(self, player: int, *, respond: bool = False) -> float:
         """Return the expected value of a player at the root, in chips."""
-        unit = self._traverse(BEST_RESPONSE if respond else EVALUATE, player, None, 0)
-        return self.root.expected_value(player, self._read_values(player, 0, 0, 0) * unit, respond=respond)
+        return self._root_values((player,), respond=respond)[0]
 
     def expected_values(self, *, respond: bool = False, thread: int = 0) -> tuple[float, float]:
         """Return the expected values of both players at the root, in chips.
 
         `thread`: index of the vectors to use, if several engines share a workspace.
         """
-        reaches = [self.root.normalized_reach(opponent) for opponent in (0, 1)]
-        self._root_reach = reaches[0][0][0], reaches[1][0][1]  # a player's traversal reads the reach of its opponent
-        self._run(ZERO_STEP, BEST_RESPONSE if respond else EVALUATE, (0, 2), thread)
-        first, second = (
-            self.root.expected_value(
-                p, self._read_values(p, 0, 0, thread) * (reaches[1 - p][1] / self.scale), respond=respond
-            )
-            for p in (0, 1)
-        )
+        first, second = self._root_values((0, 1), respond=respond, thread=thread)
         return first, second
+
+    def _root_values(self, players: tuple[int, ...], *, respond: bool, thread: int = 0) -> list[float]:
+        """Return players' expected values at the root, in chips."""
+        values = self._node_values(players, (0,), None, respond=respond, thread=thread)
+        return [self.root.expected_value(me, v[0], respond=respond) for me, v in zip(players, values, strict=True)]
 
     def _values_at(self, player: int, start: SubtreeStart | None, *, respond: bool) -> Array:
         """Return the values at a node and after each action there, in chips."""
-        unit = self._traverse(BEST_RESPONSE if respond else EVALUATE, player, start, 0)
-        board, node = (0, 0) if start is None else (start.board, start.node)
-        nodes = node, *child_nodes(self.tree.forest, node)
-        return np.array([self._read_values(player, board, n, 0) for n in nodes]) * unit
+        node = 0 if start is None else start.node
+        return self._node_values((player,), (node, *child_nodes(self.tree.forest, node)), start, respond=respond)[0]
+
+    def _node_values(
+        self,
+        players: tuple[int, ...],
+        nodes: Sequence[int],
+        start: SubtreeStart | None,
+        *,
+        respond: bool,
+        thread: int = 0,
+    ) -> list[Array]:
+        """Return the values of players' rows at nodes on the board where a traversal starts. float64 [nodes, rows] each"""
+        mode, subtree = BEST_RESPONSE if respond else EVALUATE, FROM_ROOT
+        with self._lock:
+            if start is None:  # a player's traversal reads the reach of its opponent
+                (first, unit_1), (second, unit_0) = self.root.normalized_reach(0), self.root.normalized_reach(1)
+                self._root_reach, units = (first[0], second[1]), (unit_0, unit_1)
+            elif start.board == start.node == 0:  # all threads of the engine can help
+                self._root_reach, units = _normalize(start.reach)
+            else:
+                subtree, units = self._set_start_reach(start, players, thread)
+            self._run(ZERO_STEP, mode, (players[0], players[-1] + 1), thread, subtree)
+            board = 0 if start is None else start.board
+            return [
+                np.array([self._read_values(me, board, node, thread) for node in nodes]) * (units[me] / self.scale)
+                for me in players
+            ]
 
     def _read_values(self, me: int, board: int, node: int, thread: int) -> Array:
         """Return the values of the last traversal at a node, in internal units. float64 [rows]"""
@@ -266,32 +287,28 @@ class CpuBoardEngine(BoardEngine):
         values: Array = self._workspace.vectors[thread][me].value[at : at + rows].astype(float)
         return values
 
-    def _traverse(self, mode: int, me: int, start: SubtreeStart | None, thread: int) -> float:
-        """Compute one player's values in the workspace, from the root or `start` on; return their unit in chips."""
-        self._root_reach, unit = self.root.normalized_reach(1 - me)
-        if start is not None:
-            subtree, unit = self._set_start_reach(start, (me,), thread)
-            self._run(ZERO_STEP, mode, (me, me + 1), thread, subtree)
-        else:
-            self._run(ZERO_STEP, mode, (me, me + 1), thread)
-        return unit / self.scale
+    def _set_start_reach(
+        self, start: SubtreeStart, players: tuple[int, ...], thread: int
+    ) -> tuple[Array, tuple[float, float]]:
+        """Write both players' normalized reach at the start of a subtree to the vectors of `players`.
 
-    def _set_start_reach(self, start: SubtreeStart, players: tuple[int, ...], thread: int) -> tuple[Array, float]:
-        """Write both players' reach at the start of a subtree, divided by its maximum, to the vectors of `players`.
-
-        Returns the subtree for the kernel (board, street, node), and the maximum that divided the opponent's reach.
+        Returns the subtree for the kernel (board, street, node), and the unit of each player's values.
         """
-        tree, largest = self.tree, 1.0
+        tree, (reach, units) = self.tree, _normalize(start.reach)
         for me in players:
             vectors, seat = self._workspace.vectors[thread][me], tree.seats[me]
             vectors.opp[:] = 0
             vectors.own[:] = 0
-            own_reach, opp_reach = start.reach[me], start.reach[1 - me]
-            largest = max(float(opp_reach.max(initial=0.0)), 1e-300)
             own, opp = int(seat.own[start.node]), int(seat.opp[start.node])
-            vectors.own[own : own + len(own_reach)] = own_reach / max(float(own_reach.max(initial=0.0)), 1e-300)
-            vectors.opp[opp : opp + len(opp_reach)] = opp_reach / largest
-        return np.array([start.board, tree.street_of(start.board), start.node]), largest
+            vectors.own[own : own + len(reach[me])] = reach[me]
+            vectors.opp[opp : opp + len(reach[1 - me])] = reach[1 - me]
+        return np.array([start.board, tree.street_of(start.board), start.node]), units
+
+
+def _normalize(reach: tuple[Array, Array]) -> tuple[tuple[Array, Array], tuple[float, float]]:
+    """Return both players' reach divided by its maximum, and the maximum of each player's opponent."""
+    first, second = (max(float(r.max(initial=0.0)), 1e-300) for r in reach)
+    return (reach[0] / first, reach[1] / second), (second, first)
 
 
 def _order_units(tree: BoardTree, blocks: Array, threads: int) -> Array:
@@ -299,10 +316,10 @@ def _order_units(tree: BoardTree, blocks: Array, threads: int) -> Array:
 
     Blocks are whole, so that batches share the data of their boards, except for the least costly ones.
     """
+    if tree.streets == 1:
+        return np.zeros((0, 2), np.int64)
     forest, boards = tree.forest, tree.boards
-    batches = (
-        forest.batch_at[1] + np.arange(forest.batch_at[2] - forest.batch_at[1] + 1) if tree.streets > 1 else blocks
-    )
+    batches = np.arange(forest.batch_at[1], forest.batch_at[2] + 1)
     count, rows, nodes = len(blocks) - 1, boards.rows.sum(axis=1), forest.batch[:, 1] - forest.batch[:, 0]
     rows_before, nodes_before = (np.concatenate([[0], np.cumsum(sizes, dtype=float)]) for sizes in (rows, nodes))
     cost, end_boards, end_batches = np.zeros((count, len(batches) - 1)), blocks, batches

@@ -41,7 +41,6 @@ def round_or_none(value: Cell, digits: int = DIGITS) -> float | None:
 def solution_node_to_dict(solution: Solution, line: str) -> dict[str, Any]:
     """Return a node of a solution (decision, deal or end) as the fields of `NodeResponse`."""
     node = solution[line]
-    solution.street_values(node).compute()
     summary = node_report.node_summary(node)
     is_deal = node.player == CHANCE
     classes = classify_all(node.board, node.tree.game.deck) if node.board else None
