@@ -22,7 +22,7 @@ from riverboat.abstraction.clustering.public_clusters import PrivateBuckets
 from riverboat.cards.deck import FULL_DECK, hand_index
 from riverboat.cards.isomorphism import HandIndexer
 from riverboat.cards.notation import Cards, as_cards, format_cards
-from riverboat.core.arrays import Array
+from riverboat.core.arrays import Array, normalize
 from riverboat.core.errors import InputError
 from riverboat.core.tables import FIGURE, ReportColumn, ReportTable
 
@@ -286,7 +286,7 @@ class _CentroidDistances:
         if self.kind == "potential":
             return self._greedy_distances(self.centre, self.centres)
         if self.kind == "histogram":
-            return earth_movers_distance(_normalize(self.centres), _normalize(self.centre))
+            return earth_movers_distance(normalize(self.centres, -1), normalize(self.centre))
         return euclidean_distance(self.centres, self.centre)
 
     def hand_distance(self, deal: HandAndBoard, features: Mapping[str, Any]) -> float | None:
@@ -299,7 +299,7 @@ class _CentroidDistances:
         if not self.kind or own.shape != self.centre.shape:
             return None
         if self.kind == "histogram":
-            return float(earth_movers_distance(own, _normalize(self.centre)))
+            return float(earth_movers_distance(own, normalize(self.centre)))
         steps = quality.OCHS_STEPS if self.centres.max() > 1 else 1
         return float(euclidean_distance(np.rint(steps * own) if steps > 1 else own, self.centre))
 
@@ -329,10 +329,6 @@ class _CentroidDistances:
             return np.asarray(after.labels[0], np.int32), after.centres
         private = PrivateBuckets(made.public, made.board_sizes[self.r + 1], after.layer, after.labels, after.first)
         return private.labels_in_public_bucket(public), after.centres[after.first[public] : after.first[public + 1]]
-
-
-def _normalize(histograms: Array) -> Array:
-    return np.asarray(histograms / histograms.sum(axis=-1, keepdims=True))
 
 
 def _nearest_buckets(

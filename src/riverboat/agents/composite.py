@@ -16,7 +16,7 @@ import numpy as np
 
 from riverboat.agents.base import ActionProbabilities, Agent, PolicyAgent, rules_of_agents
 from riverboat.compiled.rng import random_bits
-from riverboat.core.arrays import Array
+from riverboat.core.arrays import Array, safe_divide
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.actions import END_OF_LINE
 from riverboat.games.holdem.observations import Observations
@@ -149,7 +149,7 @@ class MixtureAgent(CompositeAgent):
         for i, actions in enumerate(labels):
             moves[i, : len(actions)] = actions
             for k, batch in batches.items():
-                posterior = np.where(total[i] > 0, weights[k][i] / np.where(total[i] > 0, total[i], 1.0), priors[i, k])
+                posterior = safe_divide(weights[k][i], total[i], priors[i, k])
                 for column, move in enumerate(batch.moves[i].tolist()):
                     if move != END_OF_LINE:
                         probabilities[i, :, actions.index(move)] += posterior * batch.probabilities[i, :, column]

@@ -17,7 +17,7 @@ import numpy as np
 from riverboat.agents.base import Agent
 from riverboat.agents.composite import CompositeAgent, DelegatingPolicyAgent, MixtureAgent, MixtureDelegatingAgent
 from riverboat.agents.learning import LearningAgent, own_player_name, read_opponent
-from riverboat.core.arrays import Array
+from riverboat.core.arrays import Array, safe_divide
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.actions import HIDDEN_CARD
 from riverboat.games.holdem.hand_records import HandRecords, concatenate_records
@@ -103,8 +103,7 @@ class HedgeAgent(CompositeAgent, MixtureDelegatingAgent):
             hand = hands.rules.deck.hand_indices(hands.cards[rows, seat * hole : (seat + 1) * hole])
             for k, part in enumerate(self._policies):
                 reach[rows, k] = reach_probabilities(part, public_states.take(rows), seat)[np.arange(len(rows)), hand]
-        total = reach @ self.weights
-        ratio = np.where(total[:, None] > 0, reach / np.where(total > 0, total, 1.0)[:, None], 0.0)
+        ratio = safe_divide(reach, (reach @ self.weights)[:, None])
         return ratio * hands.won[np.arange(len(hands)), np.maximum(seats, 0)][:, None]
 
 

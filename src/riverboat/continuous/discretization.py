@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from riverboat.continuous.game import JOINER, ContinuousGame, DecisionNode, Leaf, nodes_with_lines
-from riverboat.core.arrays import Array
+from riverboat.core.arrays import Array, normalize, safe_divide
 from riverboat.core.errors import InputError
 from riverboat.games.base import TERMINAL, ComparisonPayoff, ConstantPayoff, MatrixPayoff, Outcome, Payoff, PrivateDeal
 from riverboat.strategies.tabular import Strategy
@@ -53,7 +53,7 @@ def run_cfr_plus(game: ContinuousGame, steps: int) -> tuple[Array, Array, dict[i
     regret, sums = ([np.zeros((len(s.moves), steps)) for s in game.situations] for _ in range(2))
     for iteration in range(1, CFR_ITERATIONS + 1):
         for me in range(game.players):
-            strategy = [_regret_matching(r) for r in regret]
+            strategy = [normalize(r) for r in regret]
             values = _action_values(game, me, weights, value, strategy)
             own = game.own_situations(me)
             for s in reversed(own):
@@ -68,7 +68,7 @@ def run_cfr_plus(game: ContinuousGame, steps: int) -> tuple[Array, Array, dict[i
                 if (parent := game.situations[s].parent) is not None:
                     reach[s] = reach[parent[0]] * strategy[parent[0]][parent[1]]
                 sums[s] += reach[s] * strategy[s]
-    return edges, weights, {s: _regret_matching(table) for s, table in enumerate(sums)}
+    return edges, weights, {s: normalize(table) for s, table in enumerate(sums)}
 
 
 def _action_values(
@@ -97,12 +97,6 @@ def _action_values(
         s, move = path.choices[me][-1]
         values[s][move] += (leaf.base[me] + leaf.signal_weights[me] * value) * opponents_reach + prize
     return values
-
-
-def _regret_matching(regret: Array) -> Array:
-    """Compute a strategy by regret matching; also normalizes sums to frequencies."""
-    total = regret.sum(axis=0)
-    return np.where(total > 0, regret / np.where(total > 0, total, 1.0), 1.0 / len(regret))
 
 
 class DiscretizedGame:
@@ -139,8 +133,7 @@ class DiscretizedGame:
         ends = np.minimum.outer(self.edges[1:], signals.edges[1:])
         part = np.maximum(ends - starts, 0.0) / np.diff(signals.edges)  # share of each segment that lies in each step
         joint = part @ signals.joint @ part.T
-        both = np.outer(*self.weights)
-        return np.asarray(np.divide(joint, both, out=np.zeros_like(joint), where=both > 0))
+        return safe_divide(joint, np.outer(*self.weights))
 
     def root(self) -> _DiscretizedState:
         """Return the public state after both players have seen their signals."""

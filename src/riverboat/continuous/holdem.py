@@ -24,7 +24,7 @@ from riverboat.continuous.game import ROOT, ContinuousGame, ContinuousTree, Deci
 from riverboat.continuous.signals import Signals, from_atoms, uniform
 from riverboat.continuous.solver import ModelSolution, solve
 from riverboat.continuous.strategies import QualitativeModel, ThresholdProfile
-from riverboat.core.arrays import Array
+from riverboat.core.arrays import Array, safe_divide
 from riverboat.core.errors import InputError
 from riverboat.games.boards.board_game import BettingTree
 from riverboat.games.spots.spot import Spot
@@ -169,10 +169,9 @@ class RiverThresholdPlayer:
         regret, sums, strategy = (np.zeros(size) for _ in range(3))
         action_values = np.zeros((size[0] + 1, *size[1:]))
         kernels.cfr_plus(self.game_arrays, mass, iterations, regret, sums, strategy, action_values)
-        total = sums.sum(axis=1, keepdims=True)
         width = self.game_arrays.width[:, None, None]
         uniform_strategy = (np.arange(size[1])[None, :, None] < width) / width
-        return np.where(total > 0, sums / np.where(total > 0, total, 1.0), uniform_strategy)
+        return safe_divide(sums, sums.sum(axis=1, keepdims=True), uniform_strategy)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Type alias for NumPy arrays, and reading and writing of `.npy` files.
+"""Type alias for NumPy arrays, normalization, and reading and writing of `.npy` files.
 
 Type hints say `Array`; shapes stand in comments on the same line. `map_npy` accepts files of unknown origin: it maps
 them into memory, or rejects them as corrupt.
@@ -33,6 +33,17 @@ def aligned_zeros(count: int, dtype: Any) -> Array:
     memory = np.zeros(count * size + 64, np.uint8)
     start = -memory.ctypes.data % 64
     return memory[start : start + count * size].view(dtype)
+
+
+def safe_divide(numerator: Array, denominator: Array, otherwise: Array | float = 0.0) -> Array:
+    """Return numerator / denominator where the denominator is positive, and `otherwise` elsewhere."""
+    positive = denominator > 0
+    return np.where(positive, numerator / np.where(positive, denominator, 1.0), otherwise)
+
+
+def normalize(weights: Array, axis: int = 0) -> Array:
+    """Divide weights by their sum along an axis; uniform where the sum is zero."""
+    return safe_divide(weights, weights.sum(axis=axis, keepdims=True), 1.0 / weights.shape[axis])
 
 
 # --- .npy files ---

@@ -291,7 +291,8 @@ class ReportTable:
         if width is None:
             return widths, []
         dropped: list[int] = []
-        while len(widths) > 1 and _total_width(self._min_widths(widths)) > width:
+        least = {k: min(w, MIN_PROSE_WIDTH) if self.columns[k].kind == PROSE else w for k, w in widths.items()}
+        while len(widths) > 1 and _total_width({k: least[k] for k in widths}) > width:
             worst = max(list(widths)[1:], key=lambda k: (self.columns[k].rank, k))
             del widths[worst]
             dropped.append(worst)
@@ -301,9 +302,6 @@ class ReportTable:
             available = width - _total_width({j: 0 if j in wide else w for j, w in widths.items()})
             widths[k] = min(widths[k], max(available // len(wide), MIN_PROSE_WIDTH))
         return widths, [lines[0][k] for k in sorted(dropped)]
-
-    def _min_widths(self, widths: dict[int, int]) -> dict[int, int]:
-        return {k: min(w, MIN_PROSE_WIDTH) if self.columns[k].kind == PROSE else w for k, w in widths.items()}
 
     def _titles(self) -> list[str]:
         return [(column.title or column.name) + " %" * (column.kind == SHARE) for column in self.columns]

@@ -9,6 +9,7 @@ import numpy as np
 
 from riverboat.cards.deck import NUM_HANDS
 from riverboat.cards.ranges import compatible_weights
+from riverboat.core.arrays import normalize
 from riverboat.engines.cpu._kernels.node import CHOOSE, NO_GADGET, STOP, GadgetState
 from riverboat.games.base import Array
 from riverboat.games.boards.root_gadgets import MaxmarginGadget, ResolvingGadget, RootGadget
@@ -90,8 +91,7 @@ class RootState:
     @property
     def average_strategy(self) -> Array:
         """Average strategy of the gadget. float64 [2, rows × draws] (stop, enter), or [hands, 1]"""
-        total = self.state.average.sum(axis=0)
-        return np.where(total > 0, self.state.average / np.where(total > 0, total, 1.0), 1.0 / len(self.state.average))
+        return normalize(self.state.average)
 
     @property
     def constant_sum(self) -> float | None:

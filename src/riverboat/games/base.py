@@ -25,20 +25,17 @@ CHANCE = -1
 TERMINAL = -2
 
 
-class HistoryState(Protocol):
-    """A history of a history game."""
+class TreeState(Protocol):
+    """A state of a game tree."""
 
     @property
     def actor(self) -> int:
         """The player to act, or CHANCE, or TERMINAL."""
 
     def actions(self) -> Sequence[str]:
-        """Return the labels of the actions, or of the chance outcomes."""
+        """Return the labels of the actions; at a chance node of a history game those of the outcomes."""
 
-    def probabilities(self) -> Sequence[float]:
-        """Return the probability of each outcome, at a chance node."""
-
-    def child(self, index: int) -> HistoryState:
+    def child(self, index: int) -> TreeState:
         """Return the state after action (or outcome) number `index`.
 
         Parameters
@@ -46,6 +43,15 @@ class HistoryState(Protocol):
         index
             Number of the action or outcome, from 0.
         """
+
+
+class HistoryState(TreeState, Protocol):
+    """A history of a history game."""
+
+    def probabilities(self) -> Sequence[float]:
+        """Return the probability of each outcome, at a chance node."""
+
+    def child(self, index: int) -> HistoryState: ...
 
     def infoset(self) -> str:
         """Return the name of the actor's information set, at a decision."""
@@ -222,27 +228,13 @@ class PrivateDeal:
         return pairs / total
 
 
-class PublicState(Protocol):
+class PublicState(TreeState, Protocol):
     """A public state: the public part of a history."""
-
-    @property
-    def actor(self) -> int:
-        """The player to act, or CHANCE, or TERMINAL."""
-
-    def actions(self) -> Sequence[str]:
-        """Return the labels of the actions, at a decision."""
 
     def outcomes(self) -> Sequence[Outcome]:
         """Return the chance outcomes, at a chance node."""
 
-    def child(self, index: int) -> PublicState:
-        """Return the state after action (or outcome) number `index`.
-
-        Parameters
-        ----------
-        index
-            Number of the action or outcome, from 0.
-        """
+    def child(self, index: int) -> PublicState: ...
 
     def payoff(self) -> Payoff:
         """Return the payoffs of all pairs of hands, at a terminal."""

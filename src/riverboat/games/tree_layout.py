@@ -16,13 +16,14 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
+from riverboat.core.arrays import Array
 from riverboat.core.budget import BuildMonitor
 from riverboat.core.errors import InputError, short_repr
-from riverboat.games.base import CHANCE, TERMINAL, Array, Outcome, Payoff, PublicGame, PublicState, append_label
+from riverboat.games.base import CHANCE, TERMINAL, Outcome, Payoff, PublicGame, PublicState, TreeState, append_label
 
 T = TypeVar("T")
 
@@ -52,17 +53,6 @@ def traverse_preorder(root: T, visit: Callable[[T], Sequence[T]]) -> column[int]
 # --- estimates of tree sizes ---
 
 MAX_PROBES = 2_000
-
-
-class TreeState(Protocol):
-    """The part of a history game's or public game's state that size estimates need."""
-
-    @property
-    def actor(self) -> int: ...
-
-    def actions(self) -> Sequence[str]: ...
-
-    def child(self, index: int, /) -> TreeState: ...
 
 
 def num_children(state: TreeState) -> int:

@@ -23,6 +23,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from riverboat.core.arrays import safe_divide
 from riverboat.core.errors import InputError, RiverboatError
 from riverboat.core.validation import check_name
 from riverboat.games.base import CHANCE, Array
@@ -321,7 +322,7 @@ def fit_l1(weights: Array, rows: Array, target: Array) -> Array:
     excess, deficit = np.maximum(current - target, 0.0), np.maximum(target - current, 0.0)
     if deficit.sum() <= 0:
         return rows
-    freed = rows * np.divide(excess, current, out=np.zeros_like(current), where=current > 0)
+    freed = rows * safe_divide(excess, current)
     return np.asarray(rows - freed + freed.sum(axis=1, keepdims=True) * (deficit / deficit.sum()))
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riverboat.core.arrays import Array
+from riverboat.core.arrays import Array, safe_divide
 from riverboat.core.errors import InputError
 from riverboat.opponents.models.tree import bucket_probabilities, strategy_tables, street_columns
 from riverboat.solvers.mccfr.abstract_response import abstract_quality
@@ -221,8 +221,7 @@ def mix_strategies(response: Blueprint, base: Blueprint, share: float) -> Bluepr
         rows = tables[street][:, :, slot : slot + count]
         joint = reach[node, actor][:, :, None] * rows
         total = reach[node, actor].sum(axis=0)[:, None]
-        mean = joint.sum(axis=0) / np.where(total > 0, total, 1)
-        mixed[street][:, slot : slot + count] = np.where(total > 0, mean, rows[1])
+        mixed[street][:, slot : slot + count] = safe_divide(joint.sum(axis=0), total, rows[1])
         for k, child in enumerate(tree.children(node)):
             for seat in (0, 1):
                 weights = joint[:, :, k] if seat == actor else reach[node, seat]

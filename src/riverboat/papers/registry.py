@@ -22,7 +22,8 @@ class Experiment:
     source: str  # authors, year, table or figure
     cost: str  # duration of the default run on two cores, such as "20 s"
     full_cost: str  # duration with --full; the same if the default run is complete
-    function: str  # module of `riverboat.papers` and function (full, seed, **options), imported by `run`
+    function: str  # module of `riverboat.papers` and function (full, seed, **arguments, **options), imported by `run`
+    arguments: Mapping[str, str] = field(default_factory=dict)  # what tells experiments with one function apart
     options: Sequence[str] = ()  # names of integer options of a spec, after a colon
     chosen: Mapping[str, int] = field(default_factory=dict)  # values of options that a spec gives
 
@@ -30,10 +31,10 @@ class Experiment:
         """Run at default size, or at the paper's size with `full`."""
         module, _, name = self.function.partition(":")
         run: Callable[..., ExperimentReport] = getattr(importlib.import_module(f"riverboat.papers.{module}"), name)
-        return run(full, seed, **self.chosen)
+        return run(full, seed, **self.arguments, **self.chosen)
 
 
-_FACTS = ("title", "source", "cost", "full_cost", "function", "options")
+_FACTS = ("title", "source", "cost", "full_cost", "function", "arguments", "options")
 EXPERIMENTS = {
     name: Experiment(name, **{fact: about[fact] for fact in _FACTS if fact in about})
     for name, about in experiment_descriptions().items()

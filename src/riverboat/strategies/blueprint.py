@@ -24,7 +24,7 @@ import numpy as np
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, load_abstraction, lossless_abstraction
 from riverboat.cards.notation import Cards, format_cards
 from riverboat.core import artifacts
-from riverboat.core.arrays import Array
+from riverboat.core.arrays import Array, safe_divide
 from riverboat.core.errors import InputError, RiverboatError
 from riverboat.core.schema import ArtifactArrays, FileEntries
 from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree
@@ -261,7 +261,7 @@ def _normalize_rows(weights: Array, mask: Array | None = None) -> Array:
     total = weights.sum(axis=1, keepdims=True)
     count = weights.shape[1] if mask is None else mask.sum(axis=1, keepdims=True)
     uniform = 1.0 / count if mask is None else mask / count
-    return np.where(total > 0, weights / np.where(total > 0, total, 1.0), uniform)
+    return safe_divide(weights, total, uniform)
 
 
 def hand_buckets(cards: CardAbstraction, hands: Array, board: Sequence[int]) -> Array:
@@ -350,7 +350,7 @@ def normalize_table(weights: Array, slot: Array, count: Array) -> Array:
     """
     sums = weights.astype(np.float64)
     total = np.repeat(np.add.reduceat(sums, slot, axis=-1), count, axis=-1)
-    return np.where(total > 0, sums / np.where(total > 0, total, 1.0), 1.0 / np.repeat(count, count))
+    return safe_divide(sums, total, 1.0 / np.repeat(count, count))
 
 
 def decision_slots(tree: ActionTree) -> tuple[tuple[Array, Array], ...]:

@@ -24,7 +24,7 @@ from riverboat.cards.grid import HandGrid
 from riverboat.cards.notation import Cards
 from riverboat.cards.ranges import Range, compatible_weights
 from riverboat.core import resources
-from riverboat.core.arrays import Array
+from riverboat.core.arrays import Array, safe_divide
 from riverboat.core.deprecation import RenamedAttributes
 from riverboat.core.errors import InputError
 from riverboat.core.tables import ReportTable
@@ -510,7 +510,7 @@ class SolutionNode(RenamedAttributes):
             raw = solution.street_values(self).values(player, self._forest_node(self.betting_node))
         values = self._rows_to_hands(raw, len(self.dealt_cards), player, np.nan)
         mass = self.compatible_weight(player) if opponent_range is None else compatible_weights(opponent_range)
-        values = np.divide(values, mass, out=np.full_like(values, np.nan), where=mass > 0)
+        values = safe_divide(values, mass, np.nan)
         values += tree.betting.spent[self.betting_node, player] - tree.betting.spent[0, player]
         values[:, ~(tree.game.weights[player] > 0)] = np.nan
         return values

@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.abstraction.actions.translation import translation_probabilities
+from riverboat.core.arrays import safe_divide
 from riverboat.core.errors import InputError
 from riverboat.engines.cpu.board_engine import CpuBatchEngine, CpuBoardEngine
 from riverboat.engines.protocol import BoardEngine, SubtreeStart
@@ -342,9 +343,8 @@ def translate_strategy(
         elif actor == player:
             strategies = np.array([engine.average_strategy(board, int(forest_indices[1][line.node])) for line in lines])
             reaches = np.array([line.reach for line in lines])[:, None, :]
-            total = reaches.sum(axis=0)
             played = (reaches * strategies).sum(axis=0)
-            mixture = np.where(total > 0, played / np.where(total > 0, total, 1.0), strategies.mean(axis=0))
+            mixture = safe_divide(played, reaches.sum(axis=0), strategies.mean(axis=0))
             decision_view(tree, table, board, int(forest_indices[0][node]))[:] = mixture
             for k, child in enumerate(betting.children(node)):
                 reach = [line.reach * strategies[i, k] for i, line in enumerate(lines)]

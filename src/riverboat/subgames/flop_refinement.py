@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.cards.deck import HAND_CARDS, NUM_HANDS
+from riverboat.core.arrays import safe_divide
 from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.core.validation import check_name
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
@@ -145,10 +146,7 @@ class BettingRound:
 
     def cbv(self, opponent: int, node: int) -> Array:
         """Return the CBV of the opponent's rows at a node, V / N; zero where N is zero. float64 [rows]"""
-        weight: Array = self.opponent_weights(opponent)[node]
-        best, values = self.best_response_values(opponent)[node], np.zeros_like(weight)
-        np.divide(best, weight, out=values, where=weight > 0)
-        return values
+        return safe_divide(self.best_response_values(opponent)[node], self.opponent_weights(opponent)[node])
 
     def gifts(self, opponent: int, node: int, *, split: bool) -> Array:
         """Return the gifts of the opponent's rows on the path to a subgame: V(I') − V(I', a') at each of its decisions.
@@ -164,7 +162,7 @@ class BettingRound:
             gift = np.maximum(best[parent] - best[child], 0.0)
             if split:
                 shared = weights[[e for e in self.leaves if child <= e < self.end[child]]].sum(axis=0)
-                gift = gift * np.divide(weights[node], shared, out=np.zeros_like(shared), where=shared > 0)
+                gift = gift * safe_divide(weights[node], shared)
             total += gift
         return total
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from riverboat.core.arrays import safe_divide
 from riverboat.games.base import CHANCE, Array
 from riverboat.solvers.exact.sequence_form import SequenceForm
 from riverboat.solvers.tabular._kernels import traversal
@@ -142,7 +143,7 @@ class _PublicSubgameValues:
 
     def root_values(self, node: int) -> SubgameRootValues:
         reach, weight, value = self.values_at(node)
-        return SubgameRootValues(reach, np.divide(value, weight, out=np.zeros_like(value), where=weight > 0), weight)
+        return SubgameRootValues(reach, safe_divide(value, weight), weight)
 
 
 def _public_gifts(
@@ -160,7 +161,7 @@ def _public_gifts(
             gift_here = np.maximum(values.values_at(ancestor)[2] - values.values_at(child)[2], 0.0)
             sharing = (starts >= child) & (starts < tree.nodes.end[child]) if split else np.arange(len(starts)) == index
             share = weights[sharing].sum(axis=0)
-            gift += np.divide(gift_here, share, out=np.zeros_like(gift_here), where=share > 0)
+            gift += safe_divide(gift_here, share)
         by_subgame.append(gift)
     return by_subgame
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from riverboat.cards.grid import CLASS_OF_HAND
-from riverboat.core.arrays import Array
+from riverboat.core.arrays import Array, normalize
 from riverboat.core.cancellation import check_cancellation
 from riverboat.core.errors import InputError
 from riverboat.core.validation import check_name
@@ -214,8 +214,7 @@ class _RegretMatchingPlus(_FictitiousPlay):
         values = self.game.counterfactual_values(self.current, recompute)
         expected = self.current * values[:, 0] + (1 - self.current) * values[:, 1]
         self.regret = np.maximum(self.regret + values - expected[:, None], 0.0)
-        total = self.regret.sum(axis=1)
-        self.current = np.where(total > 0, self.regret[:, 0] / np.where(total > 0, total, 1.0), 0.5)
+        self.current = normalize(self.regret, axis=1)[:, 0]
         self.mean += (self.current - self.mean) * 2 / (t + 1)
 
 

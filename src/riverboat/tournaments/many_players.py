@@ -15,7 +15,7 @@ from itertools import combinations, permutations, product
 import numpy as np
 
 from riverboat.cards.ranking import rank_batch
-from riverboat.core.arrays import Array
+from riverboat.core.arrays import Array, safe_divide
 from riverboat.core.errors import InputError, check_threads
 from riverboat.tournaments._kernels import push_fold as kernels
 from riverboat.tournaments.hand_tables import PAIR_ORDERS, TRIPLE_ORDERS, HandTables, hand_numbers, starting_hands
@@ -159,7 +159,7 @@ class ManyPlayerPushFold:
             weight = self._order_weights(at, [other for j, other in enumerate(ranges) if j != at])
             total, marginal = weight.sum(axis=1, keepdims=True), weight.sum(axis=0)
             marginal = marginal / marginal.sum() if marginal.sum() > 0 else np.full(len(marginal), 1 / len(marginal))
-            shares.append(np.where(total > 0, weight / np.where(total > 0, total, 1.0), marginal))
+            shares.append(safe_divide(weight, total, marginal))
             if at == 0:
                 weighted = own @ weight
                 overall = weighted / weighted.sum() if weighted.sum() > 0 else marginal

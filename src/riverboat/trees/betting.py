@@ -147,15 +147,11 @@ def checkdown_pots(betting: BettingTree) -> Array:
     """Return the pot at showdown if both players check and call from each node on. float64 [nodes]"""
     # The difference between winning and losing.
     pots: Array = np.ptp(betting.payoffs.reshape(len(betting.actor), -1), axis=1).astype(float)
+    folds = set(np.flatnonzero((betting.actor == TERMINAL) & ~betting.showdown).tolist())
     for node in reversed(range(len(betting.actor))):
         if betting.actor[node] != TERMINAL:
-            pots[node] = pots[next((n for n in betting.children(node) if not _is_fold(betting, n)), node + 1)]
+            pots[node] = pots[next((n for n in betting.children(node) if n not in folds), node + 1)]
     return pots
-
-
-def _is_fold(betting: BettingTree, node: int) -> bool:
-    """Return whether a node is a terminal that a fold leads to."""
-    return bool(betting.actor[node] == TERMINAL and not betting.showdown[node])
 
 
 def _stake_ratios(betting: BettingTree) -> Array:

@@ -26,7 +26,7 @@ from riverboat.cards.isomorphism import canonical_boards
 from riverboat.cards.notation import format_cards, parse_board
 from riverboat.cards.ranges import Range, can_deal_disjoint_hands, class_extremes
 from riverboat.compiled.simd import SIMD_WIDTH
-from riverboat.core.arrays import Array
+from riverboat.core.arrays import Array, safe_divide
 from riverboat.core.cache import cached_arrays
 from riverboat.core.cancellation import check_cancellation
 from riverboat.core.errors import InputError, check_threads, short_repr
@@ -248,8 +248,7 @@ def _equity_of_two_ranges(
     if not mass > 0:
         raise InputError("the two ranges are incompatible: every pair of hands shares a card")
     share = float(first @ won) / mass
-    with np.errstate(divide="ignore", invalid="ignore"):
-        by_hand = np.where((first > 0) & (met > 0), won / met, np.nan)
+    by_hand = np.where(first > 0, safe_divide(won, met, np.nan), np.nan)
     return Equity((share, 1 - share), True, (0.0, 0.0), len(boards), by_hand=by_hand)
 
 

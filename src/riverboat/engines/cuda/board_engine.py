@@ -10,10 +10,10 @@ import numpy as np
 
 from riverboat.core.errors import InputError, MemoryLimitError
 from riverboat.core.formatting import format_bytes
-from riverboat.engines.cpu._kernels.node import NO_GADGET
+from riverboat.engines.cpu._kernels.node import NO_GADGET, BoardTables
 from riverboat.engines.cpu.board_engine import ZERO_STEP, CpuBoardEngine
 from riverboat.engines.cpu.workspace import payoff_scale
-from riverboat.engines.cuda._kernels.board import CudaBoardTables, CudaWorkspace
+from riverboat.engines.cuda._kernels.board import CudaWorkspace
 from riverboat.engines.cuda._kernels.node import BEST_RESPONSE, EVALUATE, UPDATE
 from riverboat.engines.cuda._kernels.root import CudaGadgets
 from riverboat.engines.cuda.compilation import (
@@ -165,7 +165,7 @@ class CudaBatchEngine:
 
     # --- memory -----------------------------------------------------------------------------
 
-    def _allocate(self, size: int, apart: bool, trainable: bool) -> CudaBoardTables:
+    def _allocate(self, size: int, apart: bool, trainable: bool) -> BoardTables:
         """Allocate tables of `size` entries; without `trainable` only averages.
 
         `apart`: with copies that the opponent plays from, for simultaneous updates.
@@ -179,7 +179,7 @@ class CudaBatchEngine:
         if apart:
             opponent_tables = _zeros(len(regret), form.regret), _zeros(len(prediction), form.regret)
         locks = to_device(self.layout.lock), to_device(self.layout.locked)
-        return CudaBoardTables(regret, average, prediction, *opponent_tables, *locks)
+        return BoardTables(regret, average, prediction, *opponent_tables, *locks)
 
     def _allocate_workspace(self, blocks: int) -> CudaWorkspace:
         at, games = self.layout, len(self.trees)

@@ -46,7 +46,7 @@ class CudaLayout(NamedTuple):
     parts: int
     moves: int  # most actions at a root
     table: Array  # int64 [games + 1]: offset of the tables of each game
-    lock: Array  # int32 [locks * 2], see `CudaBoardTables`
+    lock: Array  # int32 [locks * 2], see `CudaContext`
     locked: Array  # float [numbers]
 
     def shared_memory(self, itemsize: int) -> tuple[int, int, int]:

@@ -455,12 +455,9 @@ class ResponseTraversal:
     @cached_property
     def group_size(self) -> int:
         """Number of boards of one call: threads enter calls one by one, so short ones would wait for each other."""
-        left = len(self.rules.deck.cards) - sum(self.rules.board[:2])
-        below = [
-            comb(left - sum(self.rules.board[2:street]), self.rules.board[street])
-            for street in range(2, self.rules.rounds)
-        ]
-        return max(1, int(GROUP_WORK / (len(self.items.kind) * len(self.cards.held.mask) * prod(below))))
+        cards, board = len(self.rules.deck.cards), self.rules.board
+        below = prod(comb(cards - sum(board[:street]), board[street]) for street in range(2, self.rules.rounds))
+        return max(1, int(GROUP_WORK / (len(self.items.kind) * len(self.cards.held.mask) * below)))
 
     def evaluate_piece(
         self, number: int, workspace: kernels.ResponseWorkspace, stop: Callable[[], bool] = lambda: False

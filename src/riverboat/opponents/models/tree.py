@@ -25,7 +25,7 @@ import numpy as np
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction
 from riverboat.cards.features.hand_features import hand_strengths_on_boards
-from riverboat.core.arrays import Array
+from riverboat.core.arrays import Array, safe_divide
 from riverboat.core.errors import InputError
 from riverboat.core.validation import check_name
 from riverboat.games.holdem.action_tree import ActionTree
@@ -211,8 +211,7 @@ def bucket_probabilities(cards: CardAbstraction, rounds: int) -> tuple[Array, tu
     for s in range(rounds - 1):
         joint = np.zeros((cards.counts[s], cards.counts[s + 1]))
         np.add.at(joint, (buckets[:, s], buckets[:, s + 1]), 1.0)
-        total = joint.sum(axis=1, keepdims=True)
-        transitions.append(np.divide(joint, total, out=np.zeros_like(joint), where=total > 0))
+        transitions.append(safe_divide(joint, joint.sum(axis=1, keepdims=True)))
     return first / first.sum(), tuple(transitions)
 
 

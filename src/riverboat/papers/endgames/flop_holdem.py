@@ -159,12 +159,13 @@ def ratio_rows(measured: dict[str, PartArrays], paper: dict[str, float], title: 
     return rows
 
 
-def table_1_report(game: str, full: bool, chosen: dict[str, int]) -> ExperimentReport:
-    """Reproduce Table 1 for one of `GAMES`; full-size parts are cached. `chosen` are the options of the spec."""
+def run_table_1(full: bool, seed: int, game: str, cuda: int = 0, part: int = 0, **chosen: Any) -> ExperimentReport:
+    """Reproduce Table 1 for one of `GAMES`: with 15 or 20 cards; with `full` all 52 and 30,000 buckets, cached in parts."""
     paper, explained = load_figures(f"endgame-table-1-{game}"), EXPLAINED_RATIOS[game]
-    size = _apply_options(GAMES[game][full], **chosen)
+    size = GAMES[game][full]._replace(**chosen)
+    size = size._replace(device=AUTO) if cuda else size
     cache_key = f"{CACHE_VERSION} {size.game} {size.buckets} {size.base} {size.iterations} {SCHEDULE}"
-    parts = ExperimentParts(f"endgame-{game}", cache_key, use_cache=full, part=chosen.get("part", 0))
+    parts = ExperimentParts(f"endgame-{game}", cache_key, use_cache=full, part=part)
     coarse = FlopEndgameTable(size).measure_all((BASE, "unsafe", *TABLE_METHODS), parts)
     fine = FlopEndgameTable(size, buckets=False).measure_all(ALL_HANDS_METHODS, parts)
     buckets = f"{size.buckets:,} buckets"
@@ -182,11 +183,6 @@ def table_1_report(game: str, full: bool, chosen: dict[str, int]) -> ExperimentR
     return ExperimentReport(rows, notes, (curve,))
 
 
-def _apply_options(size: FlopEndgameSize, cuda: int = 0, part: int = 0, **overrides: Any) -> FlopEndgameSize:
-    """Return a size with the options of a spec applied."""
-    return size._replace(device=AUTO if cuda else size.device, **overrides)
-
-
 GAMES = {  # at default and at full size
     "small": (
         FlopEndgameSize("small", 5, 4, buckets=600, base=300, iterations=150),
@@ -200,16 +196,6 @@ GAMES = {  # at default and at full size
 EXPLAINED_RATIOS = {  # why unsafe is not worse than the base at full size
     game: ExplainedDifference(**load_figures(f"endgame-table-1-{game}", "explained")["unsafe"]) for game in GAMES
 }
-
-
-def run_small(full: bool, seed: int, **chosen: int) -> ExperimentReport:
-    """Reproduce Table 1's small game with a deck of twenty cards; with `full`, with all 52 and 30,000 buckets."""
-    return table_1_report("small", full, chosen)
-
-
-def run_large(full: bool, seed: int, **chosen: int) -> ExperimentReport:
-    """Reproduce Table 1's large game with a deck of fifteen cards; with `full`, with all 52 and 30,000 buckets."""
-    return table_1_report("large", full, chosen)
 
 
 # --- Table 2 ---
@@ -327,7 +313,7 @@ def compare_methods(table: OffTreeBetTable, parts: ExperimentParts) -> tuple[lis
     return rows, [Curve(table.spec, range(len(values)), values.values())], solved
 
 
-def run_table_2(full: bool, seed: int, part: int = 0, **chosen: int) -> ExperimentReport:
+def run_table_2(full: bool, seed: int, part: int = 0, **chosen: Any) -> ExperimentReport:
     """Reproduce Table 2 with fifteen cards and two bets on the flop; with `full`, 28 cards and the paper's three."""
     size = dict(zip(SIZE_OPTIONS, (7, 4, 3, 300, 100, 2) if full else (5, 3, 2, 300, 100, 1), strict=True))
     size |= {name: number for name, number in chosen.items() if number}

@@ -19,7 +19,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction
-from riverboat.core.arrays import Array
+from riverboat.core.arrays import Array, normalize
 from riverboat.core.errors import InputError, MemoryLimitError
 from riverboat.core.formatting import format_bytes
 from riverboat.games.holdem.action_tree import ActionTree
@@ -28,7 +28,6 @@ from riverboat.solvers.exact.lp import SequenceFormLP
 from riverboat.solvers.mccfr.tables import BucketTables, make_sampling_game
 from riverboat.solvers.mccfr.traversers import board_workspace, deck_hands
 from riverboat.solvers.tabular.best_response import Quality
-from riverboat.subgames.depth_limited.solver import normalize
 
 MAX_DENSE_FACTOR = 4  # largest size of dense blocks, relative to the number of pairs
 ROOTS_PER_BATCH = 96  # subtrees of the next street in one batch: memory is their terminals × classes

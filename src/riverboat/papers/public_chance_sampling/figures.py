@@ -75,13 +75,16 @@ def two_round_infoset_rows(kind: str, tree: ActionTree, million_infosets: int) -
     return [printed_row(name, million_infosets * 1e6, paper_count, digits=-6, note=note)]
 
 
-def figure_2_report(
-    kind: str, million_infosets: int, seconds: float, checks: int, num_seeds: int, seed: int
-) -> ExperimentReport:
-    """Compare four samplers on a two-round game by exploitability at `checks` doubling times up to `seconds`.
+MILLION_INFOSETS = {"[2-1]": 16, "[2-4]": 94}  # printed numbers of information sets
+RUNS = {  # seconds, checks at doubling times, seeds; by default and with `full`
+    "[2-1]": ((6.0, 4, 1), (32.0, 6, 3)),
+    "[2-4]": ((16.0, 4, 1), (64.0, 6, 3)),
+}
 
-    `million_infosets` is the paper's number of information sets. Each sampler runs with `num_seeds` seeds.
-    """
+
+def run_figure_2(full: bool, seed: int, kind: str) -> ExperimentReport:
+    """Compare four samplers on a two-round game by exploitability at doubling times."""
+    seconds, checks, num_seeds = RUNS[kind][full]
     game = make_game(kind.strip("[]"))
     runs = {
         name: [
@@ -93,22 +96,12 @@ def figure_2_report(
         for traversal, name in shared.SAMPLERS.items()
     }
     rows = [
-        *two_round_infoset_rows(kind, game[0], million_infosets),
+        *two_round_infoset_rows(kind, game[0], MILLION_INFOSETS[kind]),
         *shared.sampler_rows(runs, "mbb a hand"),
         *shared.claim_rows(runs, "exploitability"),
     ]
     notes = format_notes("pcs-figure-2a", kind=kind, seeds=num_seeds)
     return ExperimentReport(rows, notes, shared.sampler_curves(runs, f"{kind}: mbb a hand against seconds"), log=True)
-
-
-def run_figure_2b(full: bool, seed: int) -> ExperimentReport:
-    """Run [2-4] hold'em, four bets a round, for three minutes; with `full` twenty minutes with three seeds."""
-    return figure_2_report("[2-4]", 94, *((64.0, 6, 3) if full else (16.0, 4, 1)), seed)
-
-
-def run_figure_2a(full: bool, seed: int) -> ExperimentReport:
-    """Run [2-1] hold'em, one bet a round, for a minute; with `full` eight minutes with three seeds."""
-    return figure_2_report("[2-1]", 16, *((32.0, 6, 3) if full else (6.0, 4, 1)), seed)
 
 
 # --- Figure 3: percentile buckets ---

@@ -255,12 +255,10 @@ def _multistart_search(team: _TeamGame, seed: int) -> tuple[float, list[Array]]:
     """Run coordinate descents from uniform and random plans; return the lowest adversary value and the team plans there."""
     rng = np.random.default_rng(seed)
     starts = [[_uniform_plan(plex) for plex in team.plexes]]
-    starts += [[_random_plan(plex, rng) for plex in team.plexes] for _ in range(NUM_STARTS - 1)]
+    for _ in range(NUM_STARTS - 1):
+        random = [np.concatenate([[1.0], *(rng.dirichlet(np.ones(n)) for n in plex.width)]) for plex in team.plexes]
+        starts.append([realization_plan(plex, behavior) for plex, behavior in zip(team.plexes, random, strict=True)])
     return min((_coordinate_descent(team, plans) for plans in starts), key=lambda pair: pair[0])
-
-
-def _random_plan(plex: Treeplex, rng: np.random.Generator) -> Array:
-    return realization_plan(plex, np.concatenate([[1.0], *(rng.dirichlet(np.ones(width)) for width in plex.width)]))
 
 
 class _McCormickRelaxation:

@@ -22,7 +22,7 @@ from riverboat.solvers.mccfr.tables import BucketTables, make_sampling_game
 from riverboat.solvers.mccfr.trainer import BlueprintTrainer
 from riverboat.solvers.mccfr.traversers import board_workspace, deck_hands, hand_frames
 from riverboat.solvers.tabular.best_response import Quality
-from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.blueprint import Blueprint, normalize_table
 
 MAX_BOARDS = 1_000_000
 
@@ -33,21 +33,10 @@ def abstract_quality(solver: BlueprintTrainer | Blueprint, *, averages: bool = T
     Values are in chips.
     """
     if isinstance(solver, Blueprint):
-        tables = [_normalize(table, *solver.slots(street)) for street, table in enumerate(solver.average)]
+        tables = [normalize_table(w, *solver.slots(s)).astype(np.float32) for s, w in enumerate(solver.average)]
     else:
         tables = [solver.tables.strategies(street, averages=averages) for street in range(solver.tree.rules.rounds)]
     return _quality(solver.tree, solver.cards, tables)
-
-
-def _normalize(table: Array, slot: Array, count: Array) -> Array:
-    """Normalize strategy sums or quantized steps to probabilities. float32 [buckets, width]
-
-    Decision d has the `count[d]` columns from `slot[d]` on.
-    """
-    weights = table.astype(np.float64)
-    total = np.repeat(np.add.reduceat(weights, slot, axis=1), count, axis=1)
-    uniform = 1.0 / np.repeat(count, count)
-    return np.asarray(np.where(total > 0, weights / np.where(total > 0, total, 1.0), uniform), np.float32)
 
 
 def _quality(tree: ActionTree, cards: CardAbstraction, tables: list[Array]) -> Quality:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from riverboat.core.arrays import safe_divide
 from riverboat.core.errors import InputError, ZeroSumError
 from riverboat.core.tables import COUNT, ReportColumn, ReportTable, none_if_nan
 from riverboat.engines.tables import writeable_alias
@@ -341,8 +342,7 @@ def hand_values(strategy: Strategy, player: int, *, respond: bool = False) -> Ar
     mode = traversal.RESPOND if respond else traversal.EVALUATE
     raw = TreeEngine(tree, np.float64, 1).traverse(player, _strategy_tables(tree, player, strategy.probabilities), mode)
     dealt = tree.deal.joint().sum(axis=1 - player) * tree.total
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(dealt > 0, raw * tree.player_arrays[player].weight / dealt, 0.0)
+    return safe_divide(raw * tree.player_arrays[player].weight, dealt)
 
 
 def _strategy_tables(tree: PublicTree, me: int, sums: Array, theirs: Array | None = None) -> traversal.RegretTables:

@@ -45,24 +45,18 @@ def _compile_rule(rule: Rule, dtype: str) -> SimpleNamespace:
     strategy, update = rule.strategy, rule.update
 
     @njit(nogil=True)
-    def regret_matching(regret, prediction, at, width, low, high, t, out, to):  # type: ignore[no-untyped-def]
+    def match_regrets(regret, prediction, at, width, low, high, t, reach, here, out, row):  # type: ignore[no-untyped-def]
         predicted = prediction if len(prediction) > 0 else regret  # a rule that is not predictive must not read it
-        strategy(
-            regret[at : at + width, low:high], predicted[at : at + width, low:high], t, out[to : to + width, low:high]
-        )
+        found = out[row : row + width, low:high]
+        strategy(regret[at : at + width, low:high], predicted[at : at + width, low:high], t, found)
+        if reach is not None:
+            found *= reach[here, low:high]
 
     @njit(nogil=True)
     def update_regrets(regret, prediction, at, width, low, high, step, instant, to):  # type: ignore[no-untyped-def]
         predicted = prediction if len(prediction) > 0 else regret
         instant_regret = instant[to : to + width, low:high]
         update(regret[at : at + width, low:high], predicted[at : at + width, low:high], instant_regret, step[4])
-
-    @njit(**KERNEL_OPTIONS)
-    def child_reach(regret, prediction, at, width, low, high, t, reach, here, row):  # type: ignore[no-untyped-def]
-        regret_matching(regret, prediction, at, width, low, high, t, reach, row)
-        for a in range(width):
-            for h in range(low, high):
-                reach[row + a, h] *= reach[here, h]
 
     @njit(**KERNEL_OPTIONS)
     def update_regrets_and_average(tables, at, width, low, high, step, share, instant, reach, row):  # type: ignore[no-untyped-def]
@@ -75,7 +69,7 @@ def _compile_rule(rule: Rule, dtype: str) -> SimpleNamespace:
                 tables.average[at + a, h] = tables.average[at + a, h] * step[3] + reach[row + a, h]
 
     replacements: dict[str, Any] = {  # by the global names that the kernels call
-        "regret_matching": regret_matching, "update_regrets": update_regrets, "child_reach": child_reach,
+        "match_regrets": match_regrets, "update_regrets": update_regrets,
         "update_regrets_and_average": update_regrets_and_average,
     }  # fmt: skip
     recompile_callers((traversal, iterations), replacements)

@@ -19,6 +19,7 @@ import numpy as np
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from riverboat.core.arrays import normalize
 from riverboat.core.errors import InputError
 from riverboat.core.tables import ReportColumn, ReportTable
 from riverboat.games.base import CHANCE, TERMINAL, Array, ComparisonPayoff, ConstantPayoff, Game, Payoff, append_label
@@ -306,9 +307,7 @@ def regret_matching(regrets: Array) -> Array:
     >>> regret_matching(np.array([3.0, 1.0, -2.0])).tolist()
     [0.75, 0.25, 0.0]
     """
-    positive = np.where(regrets > ROUNDING, regrets, 0.0)
-    total = positive.sum(axis=0)
-    return np.where(total > 0, positive / np.where(total > 0, total, 1.0), 1.0 / len(regrets))
+    return normalize(np.where(regrets > ROUNDING, regrets, 0.0))
 
 
 def _payoff_table(payoff: Payoff, counts: tuple[int, int]) -> Array:

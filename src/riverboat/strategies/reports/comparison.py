@@ -13,6 +13,7 @@ import numpy as np
 
 from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND
 from riverboat.cards.notation import format_cards
+from riverboat.core.arrays import safe_divide
 from riverboat.core.errors import InputError
 from riverboat.core.tables import CHIPS, SHARE, Cell, ReportColumn, ReportTable
 from riverboat.games.base import CHANCE, Array
@@ -185,6 +186,5 @@ def _class_means(node: SolutionNode, who: int, moves: list[str]) -> tuple[Array,
     total = np.bincount(CLASS_OF_HAND, weight, 169)
     probabilities = dict(zip(node.actions, np.nan_to_num(node.strategy), strict=True))
     values = [*(probabilities.get(move, np.zeros(len(weight))) for move in moves), np.nan_to_num(figures.ev)]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        means = np.array([np.bincount(CLASS_OF_HAND, weight * each, 169) / total for each in values])
+    means = safe_divide(np.array([np.bincount(CLASS_OF_HAND, weight * each, 169) for each in values]), total, np.nan)
     return means[:-1], means[-1]

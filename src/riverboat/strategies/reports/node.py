@@ -19,6 +19,7 @@ from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND, HandGrid
 from riverboat.cards.hand_classes import DRAWS, MADE_HANDS, classify, classify_all
 from riverboat.cards.notation import Cards, as_hand, format_cards, format_hand
 from riverboat.cards.ranges import Range
+from riverboat.core.arrays import safe_divide
 from riverboat.core.errors import InputError
 from riverboat.core.tables import CHIPS, COUNT, SHARE, Cell, ReportColumn, ReportTable, format_cell, none_if_nan
 from riverboat.core.validation import check_name
@@ -409,9 +410,7 @@ def _group_table(
 def _group_means(members: Array, hand_values: HandFigures, values: Array) -> Array:
     """Return the mean of values over the hands of each group, weighted by deals; NaN if empty. float64 [groups]"""
     weight = np.where(hand_values.in_range & ~np.isnan(values), hand_values.deals, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        means: Array = members @ (np.nan_to_num(values) * weight) / (members @ weight)
-    return means
+    return safe_divide(members @ (np.nan_to_num(values) * weight), members @ weight, np.nan)
 
 
 def _combo_table(node: SolutionNode, seat: int, hand_values: HandFigures, hands: Array) -> ReportTable:
@@ -478,5 +477,5 @@ def class_grid(
     weight = np.where(total > 0, weight, 0.0)
     divisor = np.where(total > 0, total, 1.0)
     frequencies = {name: by_class(deals * probability) / divisor for name, probability in probabilities.items()}
-    combos = np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), 0.0)
+    combos = safe_divide(total, weight)
     return HandGrid.actions(frequencies, weight, combos, title)

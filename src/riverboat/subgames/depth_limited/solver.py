@@ -22,7 +22,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from riverboat.cards.deck import HAND_CARDS, Deck
-from riverboat.core.arrays import Array
+from riverboat.core.arrays import Array, normalize
 from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE
 from riverboat.games.holdem.betting import BettingState
@@ -353,12 +353,6 @@ def _stake_ratios(tree: StreetTree, node: int) -> Array:
 def discount_regrets(regret: Array, schedule_step: ScheduleStep) -> Array:
     """Multiply positive and negative regrets by the discounts of a schedule's iteration."""
     return regret * np.where(regret > 0, schedule_step.positive, schedule_step.negative)
-
-
-def normalize(weights: Array, axis: int) -> Array:
-    """Normalize weights along an axis; uniform where the sum is zero."""
-    total = weights.sum(axis=axis, keepdims=True)
-    return np.where(total > 0, weights / np.where(total > 0, total, 1.0), 1.0 / weights.shape[axis])
 
 
 class ShowdownLeafValues(SingleLeafValues):

@@ -17,6 +17,7 @@ import numpy as np
 from numba import int32, uint16
 
 from riverboat.core.arrays import Array
+from riverboat.engines.cpu._kernels.node import BoardTables
 from riverboat.engines.cuda._kernels.intrinsics import cuda, prefetch
 from riverboat.engines.cuda._kernels.node import (
     BEST_RESPONSE,
@@ -115,18 +116,6 @@ class CudaWorkspace(NamedTuple):
     result: Array  # float [2 * games * (1 + actions) * stride] OUT: each player's values at the root and its children
 
 
-class CudaBoardTables(NamedTuple):
-    """Tables of all games, see `riverboat.engines.cpu._kernels.node.BoardTables`."""
-
-    regret: Array
-    average: Array
-    prediction: Array
-    opp_regret: Array
-    opp_prediction: Array
-    lock: Array  # int32 [locks * 2]: node, offset of its strategy in locked
-    locked: Array  # float
-
-
 class CudaContext(NamedTuple):
     """Arrays that the functions of a thread block use."""
 
@@ -135,7 +124,7 @@ class CudaContext(NamedTuple):
     items: CudaWorkItems
     workspace: CudaWorkspace
     gadgets: CudaGadgets
-    tables: CudaBoardTables
+    tables: BoardTables  # of all games; lock: int32 [locks * 2], node and offset of its strategy in locked
     sizes: Array  # int64 [7], see `traverse`
     slots: Array  # float: vectors of the last street
     memory: Array  # shared memory as float, uint16 and int32
@@ -421,7 +410,7 @@ def traverse(
     items,  # CudaWorkItems
     workspace,  # CudaWorkspace
     gadgets,  # CudaGadgets
-    tables,  # CudaBoardTables
+    tables,  # BoardTables
     sizes,  # int64 [7]: streets, stride, most hands, offset of running sums in shared memory, most actions at a root,
     # offset of slots in shared memory, slots of the last street
     steps,  # float64 [iterations, 6], see `BoardEngine.iterate`

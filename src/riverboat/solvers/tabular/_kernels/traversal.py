@@ -3,8 +3,8 @@
 `traverse` visits the tree in preorder with vectors over hands. Full traversals, public chance sampling (Johanson et al.
 2012), evaluation and best response are modes of it. It stores one frame per level and does not recurse.
 
-`regret_matching` and `update_regrets` are the local rule; `child_reach` and `update_regrets_and_average` fuse them with
-the step that follows. A user-defined rule replaces all four by compiling the same kernels with other globals
+`match_regrets` and `update_regrets` are the local rule; `update_regrets_and_average` fuses the latter with the step that
+follows. A user-defined rule replaces all three by compiling the same kernels with other globals
 (`riverboat.solvers.tabular.cfr`).
 
 Three things make small games fast. Reach and values are rows that children point to, so nothing is copied on the way
@@ -115,6 +115,36 @@ def make_frames(dtype: str, depth: int, width: int, own: int, opp: int, journal:
 
 
 @inline
+def match_regrets(regret, prediction, at, num_actions, low, high, t, reach, parent_row, out, row):
+    """Compute regret matching, times the reach at the node in row `parent_row` unless `reach` is None.
+
+    User-defined rules replace this function; only they read the iteration `t`.
+    """
+    at, num_actions, low, high = U(at), U(num_actions), U(low), U(high)
+    parent_row, row = U(parent_row), U(row)
+    kind = out.dtype.type
+    uniform = kind(1) / kind(num_actions)
+    predicts = len(prediction) > 0
+    for h in range(low, high):
+        total = kind(0)
+        for a in range(num_actions):
+            x = regret[at + a, h]
+            if predicts:
+                x += prediction[at + a, h]
+            x = max(x, kind(0))
+            out[row + a, h] = x
+            total += x
+        mass = kind(1) if reach is None else reach[parent_row, h]
+        # branch-free, because the branch would be unpredictable
+        any_positive = total > MIN_REGRET_SUM
+        scale = mass / max(total, kind(MIN_REGRET_SUM))
+        scale = scale if any_positive else kind(0)
+        fallback = kind(0) if any_positive else mass * uniform
+        for a in range(num_actions):
+            out[row + a, h] = out[row + a, h] * scale + fallback
+
+
+@inline
 def regret_matching(
     regret,  # float [rows, hands]
     prediction,  # float [rows, hands] or [0, hands]
@@ -130,26 +160,7 @@ def regret_matching(
 
     Hart & Mas-Colell (2000); in CFR Zinkevich et al. (2007), eq. 8; predictions as in Farina et al. (2021).
     """
-    at, num_actions, low, high, strategy_row = U(at), U(num_actions), U(low), U(high), U(strategy_row)
-    kind = strategy.dtype.type
-    uniform = kind(1) / kind(num_actions)
-    predicts = len(prediction) > 0
-    for h in range(low, high):
-        total = kind(0)
-        for a in range(num_actions):
-            x = regret[at + a, h]
-            if predicts:
-                x += prediction[at + a, h]
-            x = max(x, kind(0))
-            strategy[strategy_row + a, h] = x
-            total += x
-        # branch-free, because the branch would be unpredictable
-        any_positive = total > MIN_REGRET_SUM
-        scale = kind(1) / max(total, kind(MIN_REGRET_SUM))
-        scale = scale if any_positive else kind(0)
-        fallback = kind(0) if any_positive else uniform
-        for a in range(num_actions):
-            strategy[strategy_row + a, h] = strategy[strategy_row + a, h] * scale + fallback
+    match_regrets(regret, prediction, at, num_actions, low, high, t, None, 0, strategy, strategy_row)
 
 
 @inline
@@ -166,26 +177,7 @@ def child_reach(
     child_row,  # first row of the reach after each action
 ):
     """Compute reach after each action of the opponent: reach at the node times regret matching, which is not stored."""
-    at, num_actions, low, high = U(at), U(num_actions), U(low), U(high)
-    parent_row, child_row = U(parent_row), U(child_row)
-    kind = reach.dtype.type
-    uniform = kind(1) / kind(num_actions)
-    predicts = len(prediction) > 0
-    for h in range(low, high):
-        total = kind(0)
-        for a in range(num_actions):
-            x = regret[at + a, h]
-            if predicts:
-                x += prediction[at + a, h]
-            x = max(x, kind(0))
-            reach[child_row + a, h] = x
-            total += x
-        any_positive = total > MIN_REGRET_SUM
-        scale = reach[parent_row, h] / max(total, kind(MIN_REGRET_SUM))
-        scale = scale if any_positive else kind(0)
-        fallback = kind(0) if any_positive else reach[parent_row, h] * uniform
-        for a in range(num_actions):
-            reach[child_row + a, h] = reach[child_row + a, h] * scale + fallback
+    match_regrets(regret, prediction, at, num_actions, low, high, t, reach, parent_row, reach, child_row)
 
 
 @inline
