@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import riverboat as rb
 from reference.board_spots import SMALLER, SPOTS, compiled, spot, unrolled
 from reference.boards import Slow, assert_same_state, hand, profile_of, same_places, same_run
+from riverboat.api.estimate import estimate
 from riverboat.cards.deck import HAND_CARDS, NUM_HANDS, Deck, hand_index
 from riverboat.cards.equity.equities import equity
 from riverboat.cards.notation import parse_cards
@@ -22,6 +24,7 @@ from riverboat.cards.ranges import Range
 from riverboat.compiled.simd import decode_codes
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, MemoryLimitError
+from riverboat.core.observer import Observer
 from riverboat.engines.devices import AnyBoardEngine
 from riverboat.engines.tables import TABLE_FORMATS
 from riverboat.formats import spot_file
@@ -583,3 +586,27 @@ def test_user_rule(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
                 decode_codes(run.averages), decode_codes(runs[0].averages), rtol=loose, atol=loose
             )
             assert run.exploitability() == pytest.approx(runs[0].exploitability(), rel=loose)
+
+
+def test_sixteen_bits_are_chosen_where_compact_tables_do_not_fit() -> None:
+    """The limit is between both sizes; a user's format and locks keep theirs."""
+    turn = spot_file.load(ROOT / "examples" / "spots" / "turn.toml")
+    size = BoardTree(turn).table_size
+    notes: list[str] = []
+
+    class Notes(Observer):
+        def note(self, text: str) -> None:
+            notes.append(text)
+
+    def dtype_of(**options: Any) -> str:
+        result = rb.solve(options.pop("game", turn), iterations=1, observer=Notes(), **options)
+        return str(result.strategy.provenance["dtype"])
+
+    assert dtype_of(memory=6 * size) == "compact"
+    assert not notes
+    assert dtype_of(memory=5 * size) == "16-bit"
+    assert "16-bit tables" in notes[0]
+    assert estimate(turn, memory=5 * size)["dtype"] == "16-bit"
+    for options in ({"dtype": "compact"}, {"game": turn.lock("", {"x": 1.0})}):
+        with pytest.raises(MemoryLimitError):
+            dtype_of(memory=5 * size, **options)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from riverboat.api.boards import read_boards, spots_on_boards
-from riverboat.api.options import Threads
+from riverboat.api.options import ByteSize, Threads, parse_byte_size
 from riverboat.core.errors import InputError, short_repr
 from riverboat.core.observer import SILENT, Observer
 from riverboat.engines.tables import TABLE_FORMATS
@@ -23,7 +23,7 @@ from riverboat.games.boards.board_game import BoardGame
 from riverboat.games.registry import game_from_spec
 from riverboat.games.spots.spot import STREETS, Spot
 from riverboat.solvers import schedules
-from riverboat.solvers.run import default_schedule, solver_table_bytes
+from riverboat.solvers.run import default_schedule, fitting_dtype, solver_table_bytes
 from riverboat.solvers.solver_run import DEFAULT_SPOT_TARGET
 from riverboat.solvers.tabular import cfr
 from riverboat.strategies.reports.node import player_names
@@ -40,6 +40,7 @@ def estimate(
     threads: Threads = 1,
     traversal: str = "full",
     boards: str | None = None,
+    memory: ByteSize | None = None,
     observer: Observer = SILENT,
 ) -> dict[str, Any]:
     """Estimate the size, memory and time of a solve without solving.
@@ -58,14 +59,17 @@ def estimate(
         Spots only: many boards, as `all`, `sample:25` or a file. They are solved one after the other: seconds are summed,
         memory is that of the largest. Boards with the same suit symmetries take about the same time, so one of each kind is
         estimated.
+    memory
+        Memory limit of the tables of hold'em, such as 2GB; the free memory by default.
     observer
         Receives the stage of the work.
 
     Returns
     -------
     dict
-        JSON fields of `riverboat solve --estimate`: `infosets`, `bytes` for each table format, and for hold'em streets, menus
-        in chips, `seconds_per_iteration`, `seconds_to_target` and, with `boards`, `solves`.
+        JSON fields of `riverboat solve --estimate`: `infosets`, `bytes` for each table format, and for hold'em `dtype`, the
+        format that a solve uses by default, streets, menus in chips, `seconds_per_iteration`, `seconds_to_target` and, with
+        `boards`, `solves`.
 
     Examples
     --------
@@ -74,21 +78,22 @@ def estimate(
     (936, 'exact')
     """
     made = game_from_spec(game) if isinstance(game, str) else game
+    limit = None if memory is None else parse_byte_size(memory)
     if boards is not None:
         if not isinstance(made, Spot):
             raise InputError(f"boards {short_repr(boards)}: for spots, not for {made.name}")
-        return _estimate_boards(made, schedule, threads, boards)
+        return _estimate_boards(made, schedule, threads, boards, limit)
     with observer.during(f"building the tree of {made.name}"):
         if isinstance(made, BoardGame):
-            return estimate_spot(made, schedule, threads, traversal)
+            return estimate_spot(made, schedule, threads, traversal, limit)
         return estimate_tree(made, schedule)
 
 
-def _estimate_boards(spot: Spot, schedule: str | None, threads: int, boards: str) -> dict[str, Any]:
+def _estimate_boards(spot: Spot, schedule: str | None, threads: int, boards: str, memory: int | None) -> dict[str, Any]:
     kinds: dict[int, list[Spot]] = {}
     for board_spot in spots_on_boards(spot, read_boards(boards)):
         kinds.setdefault(suit_symmetries(board_spot.board), []).append(board_spot)
-    sizes = {kind: estimate_spot(group[0], schedule, threads) for kind, group in kinds.items()}
+    sizes = {kind: estimate_spot(group[0], schedule, threads, memory=memory) for kind, group in kinds.items()}
     largest = max(sizes.values(), key=lambda facts: facts["infoset_actions"])
     seconds = sum(len(group) * sizes[kind]["seconds_to_target"] for kind, group in kinds.items())
     return largest | {"seconds_to_target": seconds, "solves": sum(map(len, kinds.values()))}
@@ -224,7 +229,9 @@ def largest_bet(tree: BoardTree) -> float:
     return float((faced / before).max(initial=0.0))
 
 
-def estimate_spot(game: Any, schedule: str | None, threads: int, traversal: str = "full") -> dict[str, Any]:
+def estimate_spot(
+    game: Any, schedule: str | None, threads: int, traversal: str = "full", memory: int | None = None
+) -> dict[str, Any]:
     """Return the fields of `--estimate --json` for hold'em."""
     tree = BoardTree(game)
     streets = [
@@ -246,6 +253,7 @@ def estimate_spot(game: Any, schedule: str | None, threads: int, traversal: str 
         "bytes_32": sizes["compact"],
         "bytes_16": sizes["16-bit"],
         "bytes": sizes,
+        "dtype": fitting_dtype(tree, parsed, memory, traversal=traversal),
         "bytes_tree": tree.estimate_layout_bytes(),
         "schedule": str(parsed),
         **estimate_times(tree, threads),

@@ -30,14 +30,13 @@ from riverboat.cards.ranking import rank
 from riverboat.compiled.jit import is_cached
 from riverboat.core.errors import InputError
 from riverboat.engines.rules import board_kernels
-from riverboat.engines.tables import parse_table_format
+from riverboat.engines.tables import COMPACT, parse_table_format
 from riverboat.games.base import TERMINAL
 from riverboat.games.holdem.actions import format_action
 from riverboat.games.holdem.betting import BettingState
 from riverboat.games.holdem.match_state import HoleCards, Holes, MatchState, parse_match_state
 from riverboat.games.holdem.observations import Observations
 from riverboat.games.holdem.rules import PokerRules
-from riverboat.solvers.boards.batches import COMPACT
 from riverboat.subgames.search.report import SubgameReport
 
 EventKind: TypeAlias = Literal["hand", "street", "move", "showdown", "won"]

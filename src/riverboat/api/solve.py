@@ -36,7 +36,7 @@ from riverboat.core.files import folder_lock
 from riverboat.core.formatting import format_bytes, format_seconds
 from riverboat.core.observer import SILENT, Observer
 from riverboat.engines.devices import check_device
-from riverboat.engines.tables import parse_table_format
+from riverboat.engines.tables import SIXTEEN_BITS, parse_table_format
 from riverboat.games.base import Game
 from riverboat.games.spots.locks import unreachable_locks
 from riverboat.games.spots.spot import Spot
@@ -94,6 +94,8 @@ class SolvePlan:
         Whether the loops were compiled by an earlier process.
     resumable
         Whether an interrupt must wait for the end of a step, after which the run can be saved.
+    dtype
+        Format of the tables; None if the method has none.
 
     Examples
     --------
@@ -113,6 +115,7 @@ class SolvePlan:
     large: bool = False
     compiled: bool = True
     resumable: bool = True
+    dtype: str | None = None
 
 
 class SolveInterrupted(KeyboardInterrupt):
@@ -263,7 +266,10 @@ def solve(
             for remark in unreachable_locks(compiled.game) if isinstance(compiled.game, Spot) else ():
                 observer.note(remark)
             limits = _limits(compiled.game, method, iterations, seconds, until, stop)
-            plan = _plan_cfr(compiled, limits, schedule, traversal, dtype, cards)
+            plan = _plan_cfr(compiled, limits, schedule, traversal, dtype, cards, max_bytes)
+            if dtype is None and plan.dtype == SIXTEEN_BITS:
+                observer.note("16-bit tables, since compact ones do not fit into memory")
+            dtype = plan.dtype
             observer.plan(plan)
             if max_bytes is not None and plan.table_bytes is not None and plan.table_bytes > max_bytes:
                 raise MemoryLimitError(
@@ -410,15 +416,24 @@ def _plan_cfr(
     traversal: str,
     dtype: str | None,
     cards: str | CardAbstraction | None,
+    max_bytes: int | None,
 ) -> SolvePlan:
     """Return the plan of a CFR run, with the size of its tables."""
     tree = compiled.tree
     rule = schedules.parse(cfr_run.default_schedule(tree, traversal) if schedule is None else schedule)
-    kind = cfr_run.default_dtype(tree, cards, traversal) if dtype is None else dtype
+    kind = cfr_run.fitting_dtype(tree, rule, max_bytes, cards, traversal) if dtype is None else dtype
     size = cfr_run.solver_table_bytes(tree, rule, kind, traversal, tied=cards is not None)
     large = isinstance(tree, BoardTree) or tree.table_size > LARGE_TABLE
     return SolvePlan(
-        tree.name, str(rule), tree.unit, limits, tree.infoset_count, size, large, compiled=cfr_run.is_compiled(tree)
+        tree.name,
+        str(rule),
+        tree.unit,
+        limits,
+        tree.infoset_count,
+        size,
+        large,
+        compiled=cfr_run.is_compiled(tree),
+        dtype=kind,
     )
 
 

@@ -3,7 +3,8 @@
     proposal = propose(spot, memory=8 << 30, seconds=300, threads=2)
     proposal.chosen.spot, proposal.chosen.left_out      # the richest menu that fits; None if even the simplest does not
 
-The list begins with the spot's own menu. Each step leaves out more: later raises, large all-ins, sizes, raises.
+The list begins with the spot's own menu. Each step leaves out more: small raises, later raises, large all-ins, sizes,
+raises. `bench/lean_menus.py` measures what steps cost in EV.
 """
 
 from __future__ import annotations
@@ -14,15 +15,19 @@ from decimal import Decimal
 
 from riverboat.api.estimate import estimate_spot
 from riverboat.core.errors import MemoryLimitError
+from riverboat.engines.tables import SIXTEEN_BITS, choose_format
 from riverboat.games.holdem.bet_sizes import BetSize
-from riverboat.games.holdem.menus import ActionMenu, MenuLevel, trim_repeats
+from riverboat.games.holdem.menus import ActionMenu, MenuLevel, MenuLevels, trim_repeats
 from riverboat.games.holdem.rules import STREETS
 from riverboat.games.spots.spot import Spot
 
 DEFAULT_SECONDS = 300.0  # default time budget to the target
 USUAL_BET = Decimal(66)  # % of the pot: of several sizes the nearest one is kept
 MAX_ALL_IN = Decimal(150)  # % of the pot: larger all-ins are removed
-COMPACT, SIXTEEN_BITS = "compact", "16-bit"
+LARGER_RAISE = MenuLevel((BetSize("%", Decimal(75)),))
+ALL_IN_RAISE = MenuLevel((BetSize("a"),))
+MIN_REMAINDER = Decimal(33)  # % of the pot: a bet that would leave less behind is all-in
+SMALL_RAISES = "raises of less than 75 % of the pot: the first is 75 %, later ones all-in"
 LATER_RAISES = "third and later bets and raises of a street"
 LARGE_ALL_INS = f"all-in bets and raises of more than {MAX_ALL_IN} % of the pot"
 LATER_SIZES = "second and further sizes on later streets"
@@ -74,7 +79,7 @@ def leaner_menus(spot: Spot) -> Iterator[tuple[ActionMenu | None, tuple[str, ...
     yield menu, left_out
     if menu is None or spot.locks:
         return
-    for change, removed in _MENU_CHANGES:
+    for change, removed in MENU_CHANGES:
         leaner = change(menu, street)
         if leaner != menu:
             # OTHER_SIZES covers both
@@ -88,9 +93,8 @@ def _estimate_candidate(spot: Spot, left_out: tuple[str, ...], memory: int, thre
         facts = estimate_spot(spot, None, threads)
     except MemoryLimitError:
         return MenuCandidate(spot, left_out, SIXTEEN_BITS, None, None, None, False)
-    kinds = (COMPACT,) if spot.locks else (COMPACT, SIXTEEN_BITS)  # locks need exact regrets
-    sizes = {kind: int(facts["bytes"][kind] + facts["bytes_tree"]) for kind in kinds}
-    dtype = next((kind for kind in kinds if sizes[kind] <= memory), kinds[-1])
+    sizes = {kind: int(size + facts["bytes_tree"]) for kind, size in facts["bytes"].items()}
+    dtype = choose_format(sizes, memory, locks=bool(spot.locks))
     fits = sizes[dtype] <= memory
     return MenuCandidate(spot, left_out, dtype, facts["infosets"], sizes[dtype], facts["seconds_to_target"], fits)
 
@@ -117,6 +121,21 @@ def _map_levels(menu: ActionMenu, change: Callable[[MenuLevel], MenuLevel], firs
     donks = [menu.donks[min(street, len(menu.donks) - 1)] for street in range(len(STREETS))]
     changed = [None if level is None else at(street, level) for street, level in enumerate(donks)]
     return replace(menu, levels=(trim_repeats(oop), trim_repeats(ip)), donks=trim_repeats(changed))
+
+
+def _larger_raises(menu: ActionMenu, _: int) -> ActionMenu:
+    """Return a menu with raises of 75 % of the pot, then all-in, if the first raises are smaller ones."""
+
+    def change(levels: MenuLevels) -> MenuLevels:
+        raises = levels[1].sizes if len(levels) > 1 else ()
+        small = bool(raises) and all(size.kind == "%" and size.number < 75 for size in raises)
+        return (levels[0], LARGER_RAISE, ALL_IN_RAISE) if small else levels
+
+    oop, ip = (trim_repeats([change(levels) for levels in streets]) for streets in menu.levels)
+    if (oop, ip) == menu.levels:
+        return menu
+    remainder = max(menu.thresholds.force_all_in, MIN_REMAINDER)
+    return replace(menu, levels=(oop, ip), thresholds=replace(menu.thresholds, force_all_in=remainder))
 
 
 def _cap_raises(count: int) -> MenuChange:
@@ -146,7 +165,8 @@ def _one_size(level: MenuLevel) -> MenuLevel:
     return replace(level, sizes=tuple(nearest))
 
 
-_MENU_CHANGES: tuple[tuple[MenuChange, str], ...] = (
+MENU_CHANGES: tuple[tuple[MenuChange, str], ...] = (
+    (_larger_raises, SMALL_RAISES),
     (_cap_raises(2), LATER_RAISES),
     (_without_large_all_ins, LARGE_ALL_INS),
     (lambda menu, street: _map_levels(menu, _one_size, street + 1), LATER_SIZES),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,9 +86,10 @@ class TableFormat(NamedTuple):
         return np.dtype(self.regret).itemsize + np.dtype(self.average).itemsize
 
 
+COMPACT, SIXTEEN_BITS = "compact", "16-bit"
 TABLE_FORMATS = {
-    "compact": TableFormat("float32", "uint16", "float32"),
-    "16-bit": TableFormat("int16", "uint16", "float32"),
+    COMPACT: TableFormat("float32", "uint16", "float32"),
+    SIXTEEN_BITS: TableFormat("int16", "uint16", "float32"),
     "float32": TableFormat("float32", "float32", "float32"),
     "float64": TableFormat("float64", "float64", "float64"),
 }
@@ -104,6 +105,14 @@ def parse_table_format(name: str) -> TableFormat:
 def format_of_average(average: Any) -> TableFormat:
     """Return the table format for a number type of averages, with the most precise regrets."""
     return next(form for form in TABLE_FORMATS.values() if form.average == np.dtype(average).name)
+
+
+def choose_format(sizes: Mapping[str, int], memory: int | None, *, locks: bool) -> str:
+    """Return the format of a spot's tables: compact, or 16-bit if compact tables need more bytes than `memory`.
+
+    `sizes` has the bytes by format. Locked nodes need regrets without rounding.
+    """
+    return SIXTEEN_BITS if memory is not None and not locks and sizes[COMPACT] > memory else COMPACT
 
 
 def table_bytes(size: int, form: TableFormat, *, predictive: bool = False, simultaneous: bool = False) -> int:

@@ -21,10 +21,11 @@ from riverboat.compiled.jit import is_cached
 from riverboat.core import artifacts
 from riverboat.core.budget import require_memory
 from riverboat.core.errors import InputError, NumericalError
+from riverboat.core.resources import available_memory
 from riverboat.core.schema import ArtifactArrays, FileEntries
 from riverboat.engines.devices import CPU, CUDA, check_device
 from riverboat.engines.rules import board_kernels
-from riverboat.engines.tables import parse_table_format
+from riverboat.engines.tables import COMPACT, SIXTEEN_BITS, choose_format, parse_table_format
 from riverboat.games import registry
 from riverboat.games.base import Array, Game
 from riverboat.games.boards.board_game import BoardGame
@@ -143,8 +144,20 @@ def default_dtype(tree: AnyTree, cards: object = None, traversal: str = "full") 
     hands of a bucket play the same strategy to the last bit, and eight for samplers.
     """
     if isinstance(tree, BoardTree):
-        return "compact" if cards is None and not traversals.parse_traversal(traversal).sampled else "float32"
+        return COMPACT if cards is None and not traversals.parse_traversal(traversal).sampled else "float32"
     return "float32" if tree.table_size > FLOAT32_ABOVE else "float64"
+
+
+def fitting_dtype(
+    tree: AnyTree, schedule: AnySchedule, memory: int | None, cards: object = None, traversal: str = "full"
+) -> str:
+    """Return the default table format; 16-bit instead of compact if only that needs less than `memory` and what is free."""
+    kind = default_dtype(tree, cards, traversal)
+    if kind != COMPACT:
+        return kind
+    limit = min((size for size in (memory, available_memory()) if size is not None), default=None)
+    sizes = {name: solver_table_bytes(tree, schedule, name, traversal) for name in (COMPACT, SIXTEEN_BITS)}
+    return choose_format(sizes, limit, locks=bool(getattr(tree.game, "locks", ())))
 
 
 def default_schedule(tree: AnyTree, traversal: str = "full") -> AnySchedule:

@@ -92,7 +92,7 @@ def solve(
     if is_spot(game) or of_spot or of_state or boards:
         solved = read_spot(game, of_spot, of_state)
     if estimate:
-        settings = {name: options[name] for name in ("threads", "traversal")}
+        settings = {name: options[name] for name in ("threads", "traversal", "memory")}
         with StageDisplay() as display:
             facts = estimates.estimate(solved, schedule=schedules[0], observer=display, **settings)
         print_estimate(facts, json)
@@ -316,6 +316,7 @@ def _spot_estimate_parts(facts: Mapping[str, Any]) -> Iterator[Any]:
     yield ReportTable("", columns, tuple(rows))
     tables = ", ".join(f"{name} {format_bytes(size)}" for name, size in facts["bytes"].items())
     yield f"tables ({facts['schedule']}): {tables}; the tree itself {format_bytes(facts['bytes_tree'])}"
+    yield f"{facts['dtype']} tables are used, unless --dtype says otherwise"
     text = f"about {format_seconds(facts['seconds_per_iteration'])} per iteration on {facts['threads']} thread"
     text += "s" if facts["threads"] > 1 else ""
     if facts["seconds_to_target"] is not None:

@@ -15,7 +15,7 @@ from riverboat.core.errors import InputError, short_repr
 from riverboat.core.parallel import map_in_order
 from riverboat.engines.cpu.board_engine import shape_for_game, trees_of_one_shape
 from riverboat.engines.devices import CPU, AnyBatchEngine, create_batch_engine, free_memory, resolve_device
-from riverboat.engines.tables import parse_table_format, table_bytes
+from riverboat.engines.tables import COMPACT, SIXTEEN_BITS, parse_table_format, table_bytes
 from riverboat.games.spots.spot import Spot
 from riverboat.solvers import schedules
 from riverboat.solvers.boards import cfr as boards
@@ -30,7 +30,6 @@ from riverboat.trees.boards import BoardTree
 # Fields of a spot that do not affect the betting.
 CARD_FIELDS = {"board", "ranges", "locks", "deck", "name", "gadget", "unit", "joiner"}
 MAX_CACHED_SHAPES, HAND_MULTIPLE = 1024, 64  # cached betting shapes, and the multiple to which hands are rounded up
-COMPACT, SIXTEEN_BITS = "compact", "16-bit"
 POLL_ITERATIONS = 5  # iterations between two polls, if the solve can be cancelled
 # Share of a device's free memory for tables and boards; the rest is for vectors of traversals.
 DEVICE_MEMORY_SHARE = 0.7

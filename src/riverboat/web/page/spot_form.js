@@ -19,7 +19,9 @@ const START = {
     oop: "TT+,AQs+,A5s-A2s:0.5,KTs+:0.5,QTs+:0.5,J9s+:0.5,T9s:0.5,AQo+,KQo:0.5",
     ip: "JJ-55,AQs-ATs,A9s-A2s:0.5,KTs+,QTs+,J9s+,T9s,98s,87s,76s,65s,AQo-AJo:0.75,KQo:0.75",
   },
-  bets: { flop: { bet: "52%", raise: "45%" }, turn: { bet: "55%", raise: "45%" }, river: { bet: "70%", raise: "45%" } }, tree: { add_all_in: "100%" },
+  // what these raises cost and save: docs/spots.md, "Menus that fit"
+  bets: Object.fromEntries([["flop", "52%"], ["turn", "55%"], ["river", "70%"]].map(([street, bet]) => [street, { bet, raise: ["75%", "a"] }])),
+  tree: { add_all_in: "100%", force_all_in: "33%" },
 };
 const KNOWN = ["board", "pot", "stack", "ranges", "bets", "rake", "name", "lock"];
 
