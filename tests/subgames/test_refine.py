@@ -10,7 +10,15 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from random_games import SEEDS, RandomHistoryGame, RandomPublicGame, history_games, public_games, random_public_game
+from random_games import (
+    SEEDS,
+    RandomHistoryGame,
+    RandomPublicGame,
+    history_games,
+    public_games,
+    random_history_game,
+    random_public_game,
+)
 from reference.endgame import Opponent
 from riverboat.core.errors import InputError, ZeroSumError
 from riverboat.games.base import CHANCE, TERMINAL, Array, Outcome, Payoff
@@ -28,7 +36,7 @@ from riverboat.trees.compile import compile_game, to_history_tree
 from riverboat.trees.gadgets import check_disjoint, find_subgame, maxmargin_gadget, resolve_gadget
 from riverboat.trees.public import PublicTree
 
-SAFE = ("resolve", "maxmargin", "reach_maxmargin")
+SAFE = ("resolve", "maxmargin", "reach_maxmargin", "reach_maxmargin_split")
 TOLERANCE = 1e-6
 
 # Brown & Sandholm 2017, "Safe and nested endgame solving", figure 1.
@@ -157,6 +165,7 @@ def test_safe_methods_on_random_public_games(game: RandomPublicGame, seed: int) 
 
 
 @given(history_games(depth=6), SEEDS)
+@example(random_history_game(12914, depth=6), 0)  # a dual variable off by 2e-5, where the base hardly ever goes
 @settings(max_examples=15, deadline=None)
 def test_safe_methods_on_random_history_games(game: RandomHistoryGame, seed: int) -> None:
     tree, random = compile_game(game), np.random.default_rng(seed)
@@ -256,21 +265,21 @@ def test_gifts_must_be_split() -> None:
         tree, {f"guesser:{line}": {"heads": 0.3, "tails": 0.7, "forfeit": 0.0} for line in lines}
     )
     assert quality(base).best[0] == pytest.approx(0.05, abs=1e-9)
-    split = refine(base, lines, "reach_maxmargin", players=(1,))
+    split = refine(base, lines, "reach_maxmargin_split", players=(1,))
     assert quality(split.strategy).best[0] == pytest.approx(0.025, abs=1e-9)
-    whole = refine(base, lines, "reach_maxmargin", players=(1,), split=False)
+    whole = refine(base, lines, "reach_maxmargin_whole", players=(1,))
     assert quality(whole.strategy).best[0] == pytest.approx(0.1, abs=1e-9)
     # A single subgame may take the whole gift: the others are unchanged.
-    alone = refine(base, lines[2], "reach_maxmargin", players=(1,), split=False)
+    alone = refine(base, lines[2], "reach_maxmargin_whole", players=(1,))
     assert quality(alone.strategy).best[0] <= 0.05 + 1e-9
     # Also on the history tree.
     flat = to_history_tree(tree)
     copy = Strategy(flat, base.probabilities[flat.origin])
     names = [f"guesser:{line}" for line in lines]
-    assert quality(refine(copy, names, "reach_maxmargin", players=(1,)).strategy).best[0] == pytest.approx(
+    assert quality(refine(copy, names, "reach_maxmargin_split", players=(1,)).strategy).best[0] == pytest.approx(
         0.025, abs=1e-9
     )
-    raised = refine(copy, names, "reach_maxmargin", players=(1,), split=False)
+    raised = refine(copy, names, "reach_maxmargin_whole", players=(1,))
     assert quality(raised.strategy).best[0] == pytest.approx(0.1, abs=1e-9)
 
 

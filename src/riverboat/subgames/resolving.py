@@ -6,8 +6,11 @@ strategy:
 
 - The opponent's value V'(I) in a subgame stays at or below CBV(I) for each of its hands I (re-solve, maxmargin). So all
   its values on the path stay at or below those against the base strategy.
-- Reach-maxmargin lets V'(I) rise by the hand's gift. Gifts are split among the subgames below them, so that again
-  CBV'(I') ≤ CBV(I') at every decision of the opponent on the path.
+- Reach-maxmargin maximizes margins that include the hand's gift: what its path gives up elsewhere. A single subgame may
+  spend the gift. Of several, each obeys V'(I) ≤ CBV(I), so that gifts only loosen margins ("Refining multiple endgames
+  independently" of Brown and Sandholm 2017).
+- Its later form for several subgames (NIPS 2017) splits gifts among the subgames below them instead, and lets V'(I) rise
+  by its share, so that again CBV'(I') ≤ CBV(I') at every decision of the opponent on the path.
 """
 
 from __future__ import annotations
@@ -18,11 +21,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from riverboat.core import validation
+from riverboat.core.arrays import normalize, safe_divide
 from riverboat.core.errors import InputError, short_repr
 from riverboat.games.base import CHANCE, TERMINAL, Array
 from riverboat.solvers.exact.lp import solve_lp
 from riverboat.solvers.run_loop import step_until
-from riverboat.solvers.schedules import AnySchedule
+from riverboat.solvers.schedules import AnySchedule, ScheduleStep
 from riverboat.solvers.tabular._kernels import traversal
 from riverboat.solvers.tabular.best_response import check_zero_sum, hand_values, quality
 from riverboat.solvers.tabular.cfr import CFR
@@ -35,6 +39,7 @@ from riverboat.trees.gadgets import (
     GadgetTree,
     HandWeights,
     TreeSubgame,
+    ValueLimits,
     check_disjoint,
     find_subgame,
     locked_gadget,
@@ -55,6 +60,7 @@ def solve_vector_maxmargin(
     shifts: Array,
     iterations: int = 1000,
     schedule: str | AnySchedule = "dcfr",
+    limits: ValueLimits | None = None,
 ) -> tuple[GadgetTree, Strategy]:
     """Solve the game of `maxmargin_gadget` by CFR on vectors of hands, for large public trees.
 
@@ -77,6 +83,8 @@ def solve_vector_maxmargin(
         Number of iterations of CFR.
     schedule
         CFR variant.
+    limits
+        Most that each hand of the opponent may be worth; None: no limits.
 
     Returns
     -------
@@ -109,21 +117,29 @@ def solve_vector_maxmargin(
     solver, engine = CFR(sub, schedule), TreeEngine(sub, np.float64)
     if not solver.schedule.alternating:
         raise InputError(f"{tree.name}: schedule {solver.schedule}: the maxmargin gadget needs an alternating schedule")
-    regret = np.zeros(len(weight))
-    choice = possible / possible.sum()
+    bounds = ValueLimits(np.zeros(len(weight)), 0.0) if limits is None else limits
+    regret, choice = np.zeros(len(weight)), possible / possible.sum()
+    enter_regret, enter = np.zeros((2, len(weight))), np.zeros(len(weight))  # regrets of stopping and of entering
     for t in range(1, iterations + 1):
         step = solver.schedule.step(t)
         row = np.array([*step, solver.noise])
-        entering_range[possible] = choice[possible] / weight[possible]
+        entering_range[:] = safe_divide(choice + bounds.multiplier * enter, weight)
         engine.traverse(player, solver.tables[player], traversal.UPDATE, row)
-        values = engine.traverse(opponent, solver.tables[opponent], traversal.UPDATE, row)
-        hand_values = np.where(possible, values / np.where(possible, weight, 1.0) - shifts, 0.0)
-        regret *= np.where(regret > 0, step.positive, step.negative)
-        regret = np.maximum(regret + np.where(possible, hand_values - choice @ hand_values, 0.0), step.floor)
-        positive = np.maximum(regret, 0.0)
-        choice = positive / positive.sum() if positive.sum() > 0 else possible / possible.sum()
+        values = safe_divide(engine.traverse(opponent, solver.tables[opponent], traversal.UPDATE, row), weight)
+        hand_values = np.where(possible, values - shifts, 0.0)
+        excess = np.where(possible, values - bounds.values, 0.0)
+        regret = _add_regrets(regret, np.where(possible, hand_values - choice @ hand_values, 0.0), step)
+        enter_regret = _add_regrets(enter_regret, np.array([-enter * excess, (1 - enter) * excess]), step)
+        choice = normalize(np.maximum(regret, 0.0)) if regret.max() > 0 else possible / possible.sum()
+        enter = normalize(np.maximum(enter_regret, 0.0))[1] * possible
     solver.iteration = iterations
     return gadget, solver.average()
+
+
+def _add_regrets(regret: Array, instant: Array, step: ScheduleStep) -> Array:
+    """Return cumulative regrets after one step of a schedule."""
+    discounted: Array = regret * np.where(regret > 0, step.positive, step.negative)
+    return np.asarray(np.maximum(discounted + instant, step.floor))
 
 
 # --- values of public states --------------------------------------------------------------------
@@ -249,7 +265,9 @@ def ranges_at(strategy: Strategy, line: str) -> tuple[Array, Array]:
     return tabular_ranges(strategy, tree.node(line))
 
 
-METHODS = ("unsafe", "resolve", "maxmargin", "reach_maxmargin", "optimal")
+METHODS = (
+    "unsafe", "resolve", "maxmargin", "reach_maxmargin", "reach_maxmargin_split", "reach_maxmargin_whole", "optimal",
+)  # fmt: skip
 GadgetSolver = Callable[[Tree], Strategy]
 
 
@@ -345,7 +363,6 @@ def refine(
     *,
     players: Sequence[int] = (0, 1),
     solver: GadgetSolver | int = lp_solver,
-    split: bool = True,
 ) -> Refinement:
     """Refine a base strategy in some subgames by solving the gadget game of a method.
 
@@ -360,17 +377,15 @@ def refine(
         Subgames, which must not overlap: lines of a public tree (`lines_after_chance` lists them), or information
         sets of a history tree, where a tuple of several names is one subgame.
     method
-        `unsafe` (no guarantee); `resolve`, `maxmargin` or `reach_maxmargin` (never raise the exploitability if
-        `solver` is exact); or `optimal`, all subgames at once with the rest fixed: the least that any refinement of
-        them can concede.
+        `unsafe` (no guarantee); `resolve`, `maxmargin` or `reach_maxmargin` [1]_ (never raise the exploitability if
+        `solver` is exact); its later form with gifts split among subgames, `reach_maxmargin_split` [4]_ (the same
+        guarantee); `reach_maxmargin_whole`, where each subgame spends whole gifts (safe for one subgame only); or
+        `optimal`, all subgames at once with the rest fixed: the least that any refinement of them can concede.
     players
         Players whose strategies are refined.
     solver
         Function that solves a gadget game, or a number of iterations of DCFR, on vectors of hands if the tree has
         them.
-    split
-        Split gifts among the subgames below them (`reach_maxmargin`). False gives every subgame whole gifts, which is
-        safe for one subgame only.
 
     Returns
     -------
@@ -384,9 +399,10 @@ def refine(
 
     References
     ----------
-    .. [1] Burch, Johanson and Bowling, "Solving imperfect information games using decomposition", AAAI 2014.
-    .. [2] Moravcik et al., "Refining subgames in large imperfect information games", AAAI 2016.
-    .. [3] Brown and Sandholm, "Safe and nested subgame solving for imperfect-information games", NIPS 2017.
+    .. [1] Brown and Sandholm, "Safe and nested endgame solving for imperfect-information games", AAAI workshop 2017.
+    .. [2] Burch, Johanson and Bowling, "Solving imperfect information games using decomposition", AAAI 2014.
+    .. [3] Moravcik et al., "Refining subgames in large imperfect information games", AAAI 2016.
+    .. [4] Brown and Sandholm, "Safe and nested subgame solving for imperfect-information games", NIPS 2017.
 
     Examples
     --------
@@ -404,15 +420,17 @@ def refine(
     roots_of_players = []
     for player in players:
         roots = subgame_root_values(base, player, subgames)
-        if method == "reach_maxmargin":
-            gifts = subgame_gifts(base, player, subgames, roots, split=split)
+        if method.startswith("reach_maxmargin"):
+            gifts = subgame_gifts(base, player, subgames, roots, split=method == "reach_maxmargin_split")
             roots = [root._replace(gifts=gift) for root, gift in zip(roots, gifts, strict=True)]
         roots_of_players.append(roots)
         if method == "optimal":
             _refine_jointly(base, player, subgames, solver, table)
             continue
+        limited = method == "reach_maxmargin" and len(subgames) > 1
         for subgame, root in zip(subgames, roots, strict=True):
-            solved = _solve_gadget(base, subgame, player, method, root, solver)
+            solve = _solve_limited_gadget if limited else _solve_gadget
+            solved = solve(base, subgame, player, method, root, solver)
             if solved is not None:
                 _splice(*solved, base, player, root, table)
     strategy = Strategy(tree, table, {**base.provenance, "refined": method, "endgames": len(subgames)})
@@ -484,21 +502,49 @@ def lines_after_chance(tree: PublicTree, event: int = 1) -> list[str]:
     return lines
 
 
-def _solve_gadget(
+FIRST_MULTIPLIER, MAX_MULTIPLIER = 4.0, 4.0**8
+EXACT_EXCESS, ITERATED_EXCESS = 1e-8, 1e-3  # most by which a hand may exceed its limit, as a share of the payoffs' span
+
+
+def _solve_limited_gadget(
     base: Strategy, subgame: TreeSubgame, player: int, method: str, root: SubgameRootValues, solver: GadgetSolver | int
+) -> tuple[GadgetTree, Strategy] | None:
+    """Solve the gadget game under the constraint V'(I) ≤ CBV(I), with a multiplier large enough that it holds."""
+    most = (ITERATED_EXCESS if isinstance(solver, int) else EXACT_EXCESS) * _payoff_span(subgame.tree)
+    multiplier = FIRST_MULTIPLIER
+    while True:
+        solved = _solve_gadget(base, subgame, player, method, root, solver, ValueLimits(root.values, multiplier))
+        if solved is None or multiplier >= MAX_MULTIPLIER:
+            return solved
+        table = np.array(base.probabilities, float)
+        _splice(*solved, base, player, root, table)
+        (after,) = subgame_root_values(Strategy(base.tree, table), player, [subgame])
+        if (after.values - root.values)[root.weights > 0].max() <= most:
+            return solved
+        multiplier *= 4.0
+
+
+def _solve_gadget(
+    base: Strategy,
+    subgame: TreeSubgame,
+    player: int,
+    method: str,
+    root: SubgameRootValues,
+    solver: GadgetSolver | int,
+    limits: ValueLimits | None = None,
 ) -> tuple[GadgetTree, Strategy] | None:
     """Make and solve the gadget game of a method; None if the subgame has reach zero under the base strategy.
 
-    A safe gadget bounds the opponent's value with each hand by `root.values`, plus `root.gifts` for reach-maxmargin. A
-    further constraint on its counterfactual best-response values is a smaller bound here.
+    A safe gadget bounds the opponent's value with each hand by `root.values`, plus `root.gifts` for reach-maxmargin, and
+    by `limits`.
     """
     if not (root.weights > 0).any():
         return None
-    if method in ("maxmargin", "reach_maxmargin"):
+    if "maxmargin" in method:
         shifts = root.values + _bound_gifts(subgame.tree, root)
         if isinstance(solver, int) and isinstance(subgame.tree, PublicTree):
-            return solve_vector_maxmargin(subgame, player, root.reach, shifts, solver)
-        gadget = maxmargin_gadget(subgame, player, root.reach, shifts)
+            return solve_vector_maxmargin(subgame, player, root.reach, shifts, solver, limits=limits)
+        gadget = maxmargin_gadget(subgame, player, root.reach, shifts, limits)
     elif method == "resolve":
         gadget = resolve_gadget(subgame, player, root.reach, root.values)
     elif isinstance(subgame.tree, PublicTree):
@@ -528,11 +574,15 @@ def _bound_gifts(tree: Tree, root: SubgameRootValues) -> Array:
     The gift of a hand with almost no weight may exceed all payoffs. A constant added to all hands changes nothing.
     Neither does the part above the cap, since another hand's margin is then always smaller.
     """
-    side = tree.player_arrays[0]
-    span = 2 * max(float(np.abs(side.pay).max(initial=0.0)), float(np.abs(side.matrix).max(initial=0.0)))
     gifts = np.broadcast_to(root.gifts, root.values.shape)
     excess: Array = gifts - gifts[root.weights > 0].min()
-    return excess.clip(0.0, 2 * span)
+    return excess.clip(0.0, 2 * _payoff_span(tree))
+
+
+def _payoff_span(tree: Tree) -> float:
+    """Return an upper bound on the difference of two payoffs."""
+    side = tree.player_arrays[0]
+    return 2 * max(float(np.abs(side.pay).max(initial=0.0)), float(np.abs(side.matrix).max(initial=0.0)))
 
 
 def _splice(

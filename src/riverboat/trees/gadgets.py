@@ -245,12 +245,26 @@ def resolve_gadget(subgame: TreeSubgame, player: int, reach: Array, stop_values:
     return build.build(f"{subgame.tree.name} at {subgame.name!r}, re-solve")
 
 
-def maxmargin_gadget(subgame: TreeSubgame, player: int, reach: Array, shifts: Array) -> GadgetTree:
+class ValueLimits(NamedTuple):
+    """Most that hands of the opponent may be worth in a subgame: a constraint of a maxmargin gadget.
+
+    Besides its choice of one hand, the opponent may enter with each hand whose value exceeds its limit, and gets
+    `multiplier` times the excess. That is an exact penalty: from some multiplier on, no hand exceeds its limit in an
+    equilibrium, and the margins are the largest under the constraint.
+    """
+
+    values: Array  # float64 [hands of the opponent]
+    multiplier: float
+
+
+def maxmargin_gadget(
+    subgame: TreeSubgame, player: int, reach: Array, shifts: Array, limits: ValueLimits | None = None
+) -> GadgetTree:
     """Make the maxmargin gadget: the opponent of `player` chooses its hand and gets the hand's value minus its shift.
 
     `reach` as in `resolve_gadget`; `shifts`: float64 [hands of the opponent], their values against the base strategy,
     plus gifts for reach-maxmargin. Impossible hands cannot be chosen. The choice is hidden from `player`, so the result
-    is always a history tree.
+    is always a history tree. With `limits`, chance decides whether the opponent chooses, or may enter with a hand.
     """
     opponent = 1 - player
     tree = subgame.tree
@@ -260,12 +274,13 @@ def maxmargin_gadget(subgame: TreeSubgame, player: int, reach: Array, shifts: Ar
         joint = sub.deal.joint()
         pairs = np.argwhere(joint > 0)  # in the order in which `unroll` deals them
         roots = np.array([root for deal in flat.children(0) for root in flat.children(deal)])
-        choice = _choose_hand(flat, roots, pairs[:, opponent], joint[joint > 0], opponent, shifts, tree.hands[opponent])
+        dealt = pairs[:, opponent], joint[joint > 0]
+        choice = _choose_hand(flat, roots, *dealt, opponent, shifts, tree.hands[opponent], limits)
         assert flat.origin is not None
         whole = _public_origin(subgame, sub, (0, 0))[flat.origin]
         return GadgetTree(choice.tree, np.where(choice.origin >= 0, whole[choice.origin], -1))
     hand_of_root, names = subgame.hand_at_roots(opponent), subgame.hands(opponent)
-    return _choose_hand(tree, subgame.roots, hand_of_root, np.asarray(reach), opponent, shifts, names)
+    return _choose_hand(tree, subgame.roots, hand_of_root, np.asarray(reach), opponent, shifts, names, limits)
 
 
 def locked_gadget(tree: HistoryTree, probabilities: Array, player: int, free: Array) -> GadgetTree:
@@ -285,18 +300,36 @@ def locked_gadget(tree: HistoryTree, probabilities: Array, player: int, free: Ar
 
 
 def _choose_hand(
-    tree: HistoryTree, roots: Array, root_hand: Array, reach: Array, opponent: int, shifts: Array, names: Sequence[str]
+    tree: HistoryTree,
+    roots: Array,
+    root_hand: Array,
+    reach: Array,
+    opponent: int,
+    shifts: Array,
+    names: Sequence[str],
+    limits: ValueLimits | None,
 ) -> GadgetTree:
     reached = np.unique(root_hand[reach > 0])
     if not len(reached):
         raise InputError(f"{tree.name}: no part of the subgame is reached, so there is no hand to choose")
     build = _GadgetTreeBuilder(tree)
-    choice = build.add_infoset("choose", tuple(names[h] for h in reached))
-    top = build.add_node(opponent, len(reached), key=choice)
-    for h in reached:
-        held = (root_hand == h) & (reach > 0)
-        build.add_chance_with_subtrees(roots[held], reach[held], _zero_sum_payoffs(opponent, -float(shifts[h])))
+    hand_names = tuple(names[h] for h in reached)
+    if limits is not None:
+        weights = np.append(1.0, np.full(len(reached), limits.multiplier))
+        draw = build.add_chance_node(weights / weights.sum(), ["choice", *hand_names])
+    top = build.add_node(opponent, len(reached), key=build.add_infoset("choose", hand_names))
+    held = {h: (root_hand == h) & (reach > 0) for h in reached}
+    for h, here in held.items():
+        build.add_chance_with_subtrees(roots[here], reach[here], _zero_sum_payoffs(opponent, -float(shifts[h])))
     build.close_node(top)
+    if limits is not None:
+        for h, here in held.items():
+            decision = build.add_node(opponent, 2, key=build.add_infoset(f"stop:{names[h]}", ("stop", "enter")))
+            build.add_terminal((0.0, 0.0))
+            excess = _zero_sum_payoffs(opponent, -float(limits.values[h]))
+            build.add_chance_with_subtrees(roots[here], reach[here], excess, apart=opponent)
+            build.close_node(decision)
+        build.close_node(draw)
     return build.build(f"{tree.name}, maxmargin")
 
 
@@ -393,6 +426,8 @@ class _GadgetTreeBuilder(HistoryTreeBuilder):
         self.payoffs: list[Array] = []
         self.num_terminals = 0
         self.gadget_infosets: list[tuple[str, tuple[str, ...]]] = []  # information sets of the gadget
+        self.infosets = list(tree.infosets())
+        self.copies: dict[int, int] = {}  # keys of copied information sets, by that of the source
 
     def add_infoset(self, name: str, actions: tuple[str, ...]) -> int:
         """Add an information set of the gadget and return its key for `add_node`."""
@@ -421,28 +456,43 @@ class _GadgetTreeBuilder(HistoryTreeBuilder):
         shares = reach[reached] / reach[reached].sum()
         return self.add_chance_node(shares, [f"{root}" for root in roots[reached]]), reached
 
-    def add_chance_with_subtrees(self, roots: Array, reach: Array, shift: tuple[float, float] = (0, 0)) -> None:
-        """Add a chance node that deals roots by `reach`, and their subtrees with `shift` added to payoffs."""
+    def add_chance_with_subtrees(
+        self, roots: Array, reach: Array, shift: tuple[float, float] = (0, 0), apart: int | None = None
+    ) -> None:
+        """Add a chance node that deals roots by `reach`, and their subtrees as `add_subtree` does."""
         top, reached = self.add_chance_over_roots(roots, reach)
         for root in roots[reached]:
-            self.add_subtree(int(root), shift)
+            self.add_subtree(int(root), shift, apart)
         self.close_node(top)
 
-    def add_subtree(self, root: int, shift: tuple[float, float] = (0, 0)) -> None:
-        """Add a subtree of the source tree, with `shift` added to all payoffs."""
+    def add_subtree(self, root: int, shift: tuple[float, float] = (0, 0), apart: int | None = None) -> None:
+        """Add a subtree of the source tree, with `shift` added to all payoffs.
+
+        `apart`: this player's information sets are others than in subtrees without it, as perfect recall demands.
+        """
         nodes, span = self.nodes, slice(root, int(self.nodes.end[root]))
         data, ends = nodes.data[span].copy(), nodes.actor[span] == TERMINAL
         payoffs = self.source.payoffs[data[ends]] + np.array(shift)
         data[ends] = self._add_payoffs(payoffs) + np.arange(len(payoffs))
         end = nodes.end[span] - root + self.size
-        self.append(nodes.actor[span], end, nodes.width[span], data, self.infoset_keys[span])
+        keys = self.infoset_keys[span].copy()
+        for at in np.flatnonzero(nodes.actor[span] == apart) if apart is not None else ():
+            keys[at] = self._copied_infoset(int(keys[at]))
+        self.append(nodes.actor[span], end, nodes.width[span], data, keys)
+
+    def _copied_infoset(self, key: int) -> int:
+        """Return the key of the one copy of an information set of the source tree."""
+        if key not in self.copies:
+            infoset = self.infosets[key]
+            self.copies[key] = self.add_infoset(f"{infoset.name}, entered", infoset.actions)
+        return self.copies[key]
 
     def build(self, name: str) -> GadgetTree:
         """Return the tree, with information sets numbered by first visit, and its map to the source tree's table."""
         source = self.source
 
         def info(keys: Array) -> list[tuple[str, tuple[str, ...]]]:
-            infosets = [*((i.name, i.actions) for i in source.infosets()), *self.gadget_infosets]
+            infosets = [*((i.name, i.actions) for i in self.infosets), *self.gadget_infosets]
             return [infosets[k] for k in keys]
 
         tree, keys = self.assemble(name, source.unit, np.concatenate(self.payoffs), info)

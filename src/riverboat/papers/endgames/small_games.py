@@ -27,10 +27,11 @@ TITLES = {
     "resolve": "re-solve",
     "maxmargin": "maxmargin",
     "reach_maxmargin": "reach-maxmargin",
+    "reach_maxmargin_split": "reach-maxmargin, gifts split",
     "optimal": "best possible",
 }
 METHODS = tuple(TITLES)
-SAFE_METHODS = METHODS[1:-1]
+SAFE_METHODS, REACH_METHODS = METHODS[1:-1], METHODS[3:-1]
 LP_TOLERANCE = 1e-6  # sum of the numerical errors of many programs
 SWAPPED_PROBABILITY = ExplainedDifference(**load_figures("coin-toss", "explained")["maxmargin"])
 
@@ -52,8 +53,8 @@ def coin_toss_rows() -> list[ComparisonRow]:
     value = refined["maxmargin"].endgames[0].values
     for hand, paper in (("heads", 0.0), ("tails", 0.5)):
         rows.append(printed_row(f"CBV of Right, {hand}", paper, value[hand]))
-    conceded = {"unsafe": 0.75, "maxmargin": 0.375, "reach_maxmargin": 0.25, "optimal": 0.0}
-    heads = {"unsafe": 1.0, "maxmargin": 0.375, "reach_maxmargin": 0.5, "optimal": 0.25}
+    conceded = {"unsafe": 0.75, "maxmargin": 0.375, "optimal": 0.0} | dict.fromkeys(REACH_METHODS, 0.25)
+    heads = {"unsafe": 1.0, "maxmargin": 0.375, "optimal": 0.25} | dict.fromkeys(REACH_METHODS, 0.5)
     for method, solved in refined.items():
         title = TITLES[method]
         guess = solved.strategy["guesser:right"]["heads"]
@@ -106,7 +107,7 @@ def second_round_rows(spec: str) -> tuple[list[ComparisonRow], list[Curve]]:
     rows, curves = [], []
     for title, base in base_strategies(tree).items():
         strategies = {"base": base} | {TITLES[method]: refine(base, lines, method).strategy for method in METHODS}
-        unsplit = refine(base, lines, "reach_maxmargin", split=False).strategy
+        unsplit = refine(base, lines, "reach_maxmargin_whole").strategy
         strategies["reach-maxmargin, gifts not split"] = unsplit
         exploitability = {name: quality(strategy).exploitability for name, strategy in strategies.items()}
         for name, value in exploitability.items():
@@ -183,7 +184,8 @@ def compute_safety_bound(base: Strategy, lines: list[str], method: str, player: 
         for h, hand in enumerate(tree.hands[opponent]):
             if reached[h] > 0 and hand in endgame.margins:
                 weight = tree.deal.weights[opponent][h] * entry.weights[h] / tree.total
-                reduction = weight * (endgame.margins[hand] + endgame.gifts[hand])
+                gift = endgame.gifts[hand] if method == "reach_maxmargin_split" else 0.0  # whole gifts only loosen margins
+                reduction = weight * (endgame.margins[hand] + gift)
                 if reduction > best:
                     best, binding = float(reduction), f"{hand} at {line}"
     return SafetyBound(before, after, best, binding)

@@ -20,6 +20,7 @@ from riverboat.games.base import Array
 from riverboat.solvers.exact.sequence_form import SequenceForm
 from riverboat.strategies.tabular import Strategy, Tree
 
+MAX_GAP = 1e-7  # share of the largest payoff; a solution with a larger gap is improved
 _TIGHTEST_TOLERANCE, _DEFAULT_TOLERANCE = 1e-10, 1e-7  # the smallest tolerance of HiGHS, and its default
 # Above this number of sequences of both players, an interior-point method is far faster than the simplex.
 MAX_SIMPLEX_SEQUENCES = 5000
@@ -102,7 +103,13 @@ def solve_lp(tree: Tree) -> LPSolution:
     -0.055556
     """
     form = _constant_sum_form(tree)
-    return _solution(form, *SequenceFormLP(form, 0).solve(), "lp")
+    x, y = SequenceFormLP(form, 0).solve()
+    solution = _solution(form, x, y, "lp")
+    if solution.gap <= MAX_GAP * float(np.abs(form.payoffs[0].data).max(initial=0.0)):
+        return solution
+    # The plan from dual variables was rounded where the other player hardly ever goes: solve that player's program, too.
+    best_y, _ = SequenceFormLP(form, 1).solve()
+    return min((solution, _solution(form, x, best_y, "lp")), key=lambda found: found.gap)
 
 
 def undominated(tree: Tree, against: Strategy | None = None, tremble: float = 1e-3) -> LPSolution:
