@@ -184,7 +184,9 @@ def compute_safety_bound(base: Strategy, lines: list[str], method: str, player: 
         for h, hand in enumerate(tree.hands[opponent]):
             if reached[h] > 0 and hand in endgame.margins:
                 weight = tree.deal.weights[opponent][h] * entry.weights[h] / tree.total
-                gift = endgame.gifts[hand] if method == "reach_maxmargin_split" else 0.0  # whole gifts only loosen margins
+                gift = (
+                    endgame.gifts[hand] if method == "reach_maxmargin_split" else 0.0
+                )  # whole gifts only loosen margins
                 reduction = weight * (endgame.margins[hand] + gift)
                 if reduction > best:
                     best, binding = float(reduction), f"{hand} at {line}"
