@@ -59,7 +59,7 @@ def test_spot_is_painted_solved_read_and_locked(visit: Any, data: Path) -> None:
         ("Target", "1%"),
     ):
         page.get_by_label(label, exact=True).fill(text)
-    for label in ("Raises, turn", "Raises, river", "Add all-in up to"):
+    for label in ("Raises, turn", "Raises, river", "Add all-in up to", "All-in if left below"):
         page.get_by_label(label, exact=True).fill("")
     page.get_by_label("Name", exact=True).fill("painted")
     expect(page.locator(".numbers")).to_contain_text("memory")

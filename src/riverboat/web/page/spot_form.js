@@ -37,6 +37,7 @@ export class SpotForm {
     this.rake = number("", { step: "any", placeholder: "0", max: 100 });
     this.cap = number("", { placeholder: "none" });
     this.addAllIn = input({ value: START.tree.add_all_in, placeholder: "0%", on: { input: changed } });
+    this.forceAllIn = input({ value: START.tree.force_all_in, placeholder: "0%", on: { input: changed } });
     this.name = input({ placeholder: "automatic", maxlength: 60 });
     this.until = input({ value: "0.5%", maxlength: 12 });
     this.limit = input({ placeholder: "90s, 10m", maxlength: 12 });
@@ -61,7 +62,7 @@ export class SpotForm {
         ["oop", "ip"].map((player, who) => sheet(h("span", { class: player }, `${player.toUpperCase()} `, h("small", {}, who ? "acts last" : "acts first")), this.ranges[who].total, this.ranges[who].element)),
         h("div", { class: "stack side-column" },
           sheet("Board", null, this.board.element),
-          sheet("Chips", null, h("div", { class: "fields" }, field("Pot", this.pot), field("Stack", this.stacks[0]), field("Stack of IP", this.stacks[1]), field("Rake, %", this.rake), field("Rake cap", this.cap), field("Add all-in up to", this.addAllIn))),
+          sheet("Chips", null, h("div", { class: "fields" }, field("Pot", this.pot), field("Stack", this.stacks[0]), field("Stack of IP", this.stacks[1]), field("Rake, %", this.rake), field("Rake cap", this.cap), field("Add all-in up to", this.addAllIn), field("All-in if left below", this.forceAllIn))),
           sheet("Solve", null, this.cost, h("div", { class: "fields" }, field("Target", this.until), field("Time limit", this.limit), field("Name", this.name)),
             h("details", {}, h("summary", {}, "Many boards"), h("div", { class: "fields" }, field("Boards", this.many, "all, sample:25"), field("Line to report", this.report))),
             this.start, this.work)),
@@ -73,7 +74,8 @@ export class SpotForm {
     const whole = (box) => (box.value === "" ? null : Number(box.value));
     const [first, second] = this.stacks.map(whole);
     const rake = whole(this.rake) ? { rake: { rate: whole(this.rake) / 100, ...(whole(this.cap) === null ? {} : { cap: whole(this.cap) }) } } : {};
-    const tree = { ...this.more.tree, ...(this.addAllIn.value.trim() ? { add_all_in: this.addAllIn.value.trim() } : {}) };
+    const shares = { add_all_in: this.addAllIn.value.trim(), force_all_in: this.forceAllIn.value.trim() };
+    const tree = Object.fromEntries(Object.entries({ ...this.more.tree, ...shares }).filter(([, value]) => value !== ""));
     const { tree: _, ...more } = this.more;
     return {
       ...more, board: this.board.names.join(""), pot: whole(this.pot), stack: second === null ? first : [first, second], ...rake,
@@ -94,6 +96,7 @@ export class SpotForm {
     this.rake.value = spot.rake ? Number((100 * spot.rake.rate).toPrecision(6)) : "";
     this.cap.value = spot.rake?.cap ?? "";
     this.addAllIn.value = spot.tree?.add_all_in ?? "";
+    this.forceAllIn.value = spot.tree?.force_all_in ?? "";
     this.sizes.write(spot.bets);
     this.sizes.show(streetsFrom(names.length));
     const ranges = ["oop", "ip"].map((player, k) => spot.ranges?.[player] && this.ranges[k].read(spot.ranges[player], false));
