@@ -194,8 +194,13 @@ class BoardCFR(CFRSolver[Solution]):
     @property
     def nodes_touched(self) -> int:
         """Number of public nodes visited so far: decisions, terminals and chance nodes, on every board."""
+        return 2 * self.iteration * self._nodes
+
+    @cached_property
+    def _nodes(self) -> int:
+        """Number of public nodes on all boards."""
         per_street = np.diff(self.tree.forest.first).astype(np.int64)
-        return 2 * self.iteration * int((per_street * np.diff(self.tree.street_start)).sum())
+        return int((per_street * np.diff(self.tree.street_start)).sum())
 
     def _strategy(self, table: Array | None, provenance: dict[str, Any]) -> Solution:
         if table is not None:
