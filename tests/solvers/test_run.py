@@ -1,5 +1,6 @@
 """The run loop: stoppers, log and checkpoints; resumed runs equal uninterrupted ones bitwise."""
 
+import hashlib
 import itertools
 import json
 import re
@@ -302,3 +303,22 @@ def test_interrupt_saves_a_complete_checkpoint(what, processes, tmp_path):
         full = rb.CFR(rb.compile_game(rb.game("leduc")), "dcfr")
         full.step(iterations)
         assert np.array_equal(arrays["regret"], full.regret)
+
+
+def test_a_stored_schedule_imports_nothing(tmp_path, monkeypatch):
+    """Who resumes a run does not choose what its folder says: `module:object` there is an error, not code that runs."""
+    module = tmp_path / "planted.py"
+    module.write_text("import pathlib\npathlib.Path(__file__).with_name('ran').touch()\nrule = None\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    run = tmp_path / "run"
+    rb.solve("kuhn", schedule="cfr+", iterations=5, out=run)
+    (manifest,) = run.glob("checkpoint-*/manifest.json")
+    entries = json.loads(manifest.read_text())["manifest"]
+    assert entries["provenance"]["schedule"] == "cfr+"
+    entries["provenance"]["schedule"] = "planted:rule"
+    body = json.dumps(entries, indent=2, sort_keys=True)
+    signed = {"manifest": entries, "sha256": hashlib.sha256(body.encode()).hexdigest()}
+    manifest.write_text(json.dumps(signed, indent=2, sort_keys=True))
+    with pytest.raises(InputError, match="schedule 'planted'"):
+        rb.solve("kuhn", iterations=9, out=run, resume=True)
+    assert not (tmp_path / "ran").exists()

@@ -273,7 +273,8 @@ class CFRRun(SolverRun):
             self.game, self.tree = files.rebuild_game(stored.path, stored.entries, requested_game)
         self.unit = self.tree.unit
         if schedule is None and stored is not None:  # the default may be another one since then
-            schedule = stored.entries.table("provenance").text("schedule")
+            text = stored.entries.table("provenance").text("schedule")
+            schedule = schedules.parse(text, imports=False)  # a file must not choose which code runs
         rule = default_schedule(self.tree, traversal) if schedule is None else schedule
         buckets = card_abstraction_for(self.tree, cards)
         options: dict[str, Any] = {}
