@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, load_abstraction, lossless_abstraction
 from riverboat.abstraction.recipe import load_recipe as load_abstraction_recipe
+from riverboat.abstraction.recipe import preset_names as abstraction_names
 from riverboat.api.abstract import abstract
 from riverboat.api.devices import note_cpu_fallback
 from riverboat.api.options import Duration, Flag, Limits, PositiveCount, Seed, Threads, parse_seconds
@@ -214,7 +215,7 @@ def train(
     out
         Folder of the run.
     abstraction
-        Folder of a card abstraction, or lossless.
+        Folder of a card abstraction, or lossless; by default that of the recipe, which is built if it is missing.
     time
         Stop after 90s, 5m, 8h of training. By default the recipe's time, unless `iterations` is given.
     iterations
@@ -258,7 +259,7 @@ def train(
     Raises
     ------
     InputError
-        If an option is invalid, or the card abstraction is missing.
+        If an option is invalid, or `abstraction` is none.
     MemoryLimitError
         If the tables do not fit.
 
@@ -350,9 +351,9 @@ def plan_training(
         loaded = replace(loaded, abstraction=size.cards)
     if resolved != CPU:
         loaded.check_device()
-    cards = None
-    if abstraction is not None or loaded.abstraction == LOSSLESS:
-        cards, _ = _load_cards(loaded, abstraction)
+    if abstraction is None and loaded.abstraction == LOSSLESS:
+        abstraction = LOSSLESS
+    cards = None if abstraction is None else _load_cards(loaded, abstraction)[0]
     counts, limit = _training_counts(loaded, cards), _time_limit(loaded, seconds, iterations)
     return TrainPlan(loaded, counts, limit, threads, resolved)
 
@@ -447,6 +448,8 @@ def _train_recipe(
     threads = options["threads"]
     if options["device"] != CPU:
         recipe.check_device()
+    if abstraction is None:
+        abstraction = _default_cards(recipe, folder, options)
     cards, path = _load_cards(recipe, abstraction)
     counts, limit = _training_counts(recipe, cards), _time_limit(recipe, time, options["iterations"])
     observer.plan(TrainPlan(recipe, counts, limit, threads, options["device"]))
@@ -515,35 +518,54 @@ def _train_for_time(out: Path, time: float, begin: str | Path | None, options: M
         if size.starts_from is not None and begin is None:
             coarse_options = {**options, "check_seconds": time, "resume": coarse_folder.is_dir()}
             coarse_time = recipes.PREVIOUS_SIZE_SHARE * time
-            cards = _build_cards(size.starts_from, options["threads"], observer)
+            cards = _build_cards(size.starts_from, options)
             first = _train_recipe(recipe, coarse_folder, cards, coarse_time, None, coarse_options)
             if first.ended == STOPPED:
                 return first
             begin, time = coarse_folder, (1 - recipes.PREVIOUS_SIZE_SHARE) * time
-        cards = _build_cards(size.cards, options["threads"], observer)
+        cards = _build_cards(size.cards, options)
     result = _train_recipe(recipe, out, cards, time, begin, options)
     shutil.rmtree(coarse_folder, ignore_errors=True)
     return result
 
 
-def _build_cards(cards: str, threads: int, observer: Observer) -> Path:
-    """Build the card abstraction of a recipe in the user's data folder, next to that of the demo."""
-    folder = user_folder("data") / cards
-    abstract(cards, folder, threads=threads, resume=True, observer=observer)
-    return folder
-
-
 # --- Cards, sizes, trainers ---
 
 
-def _load_cards(recipe: TrainRecipe, abstraction: str | Path | None) -> tuple[CardAbstraction, Path | None]:
-    """Load the card abstraction of a training, and return it with its folder."""
-    if abstraction is None and recipe.abstraction != LOSSLESS:
-        raise InputError(
-            f"no --abstraction: {recipe.name} needs {recipe.abstraction!r} cards; build them with "
-            f"riverboat abstract {recipe.abstraction} --out DIR"
-        )
-    if abstraction is None or str(abstraction) == LOSSLESS:
+def _default_cards(recipe: TrainRecipe, run: Path, options: Mapping[str, Any]) -> str | Path:
+    """Return the card abstraction of a training that names none, and build that of the recipe if it is missing.
+
+    A resumed run keeps its own.
+    """
+    if options["resume"] and files.checkpoints(run) and (run / ABSTRACTION_FOLDER).is_dir():
+        return run / ABSTRACTION_FOLDER
+    if recipe.abstraction == LOSSLESS:
+        return LOSSLESS
+    _check_memory(recipe, _training_counts(recipe, None))  # before a build that may take half an hour
+    return _build_cards(recipe.abstraction, options)
+
+
+def _build_cards(cards: str, options: Mapping[str, Any]) -> Path:
+    """Build the card abstraction of a recipe in the user's data folder, next to that of the demo, and return its folder.
+
+    Recipes of the user may have equal names, so that their folders have a fingerprint.
+    """
+    recipe = load_abstraction_recipe(cards)
+    name = cards if cards in abstraction_names() else f"{recipe.name}-{recipe.fingerprint[:12]}"
+    folder = user_folder("data") / name
+
+    def stop_between_reports(*_: object) -> None:
+        if options["stop"]():
+            raise KeyboardInterrupt(f"{name}: finished stages of the card abstraction are saved")
+
+    shared: dict[str, Any] = {name: options[name] for name in ("threads", "device", "observer")}
+    abstract(recipe, folder, resume=True, progress=stop_between_reports, **shared)
+    return folder
+
+
+def _load_cards(recipe: TrainRecipe, abstraction: str | Path) -> tuple[CardAbstraction, Path | None]:
+    """Load the card abstraction of a training, and return it with its folder; that of lossless cards is None."""
+    if str(abstraction) == LOSSLESS:
         return lossless_abstraction(recipe.rules.board[1:], recipe.rules.deck), None
     return load_abstraction(abstraction), Path(abstraction)
 

@@ -125,7 +125,6 @@ TOGETHER: dict[str, tuple[str, ...]] = {
     "export of cards": ("export", "../world/cards"),
     "abstract without --out": ("abstract", "../world/cards.toml"),
     "train without --out": ("train", "../world/leduc.toml", "--iterations", "2"),
-    "train without --abstraction": ("train", "../world/training.toml", "--iterations", "2", "--out", "run"),
     "train --blades without --cluster": said("train ../world/leduc.toml --iterations 2 --out run --blades 3"),
     "train --cluster and --mode": said(
         "train ../world/leduc.toml --iterations 2 --out run --cluster none --mode deterministic"
