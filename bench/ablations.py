@@ -95,6 +95,7 @@ OWN_CARDS = {
     "potential100": clustered(StreetRecipe("potential", 100, passes=5), HISTOGRAM),
     "flops-mean": in_public(PublicRecipe(4, 200, 3, "mean")),
     "flops-medoids": in_public(PublicRecipe(4, 200, 3, "medoids")),
+    "flops-transitions": in_public(PublicRecipe(4, 200, 3, "transitions")),
     "flops-hand": in_public(PublicRecipe(4, method="groups", groups=("paired", "monotone", "two-tone"))),
     "potential-up": clustered(StreetRecipe("potential", 100, passes=5), StreetRecipe("potential", 100, passes=2)),
 }
@@ -143,8 +144,9 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, Variant]]] = {
         {"flat": Variant(cards="flat"), "public": Variant(cards="tiny-public")},
     ),
     "flops": (
-        "four public buckets of flops: Algorithm 3 against other objectives and against groups by hand",
-        {"sum": Variant(cards="tiny-public")} | {n: Variant(cards=f"flops-{n}") for n in ("mean", "medoids", "hand")},
+        "four public buckets of flops: Algorithm 3 against other objectives, transition tables and groups by hand",
+        {"sum": Variant(cards="tiny-public")}
+        | {n: Variant(cards=f"flops-{n}") for n in ("mean", "medoids", "transitions", "hand")},
     ),
     "recall": (
         "perfect recall (percentiles of percentiles) against as many imperfect-recall buckets",

@@ -11,6 +11,8 @@ from riverboat.abstraction.cards.card_abstraction import StreetBuckets, load_abs
 from riverboat.abstraction.clustering import features
 from riverboat.abstraction.clustering.potential_aware import ground_distances
 from riverboat.abstraction.recipe import CANONICAL_HANDS, load_recipe, parse_recipe
+from riverboat.cards.features.hand_features import live_deals
+from riverboat.cards.isomorphism import HandIndexer, canonical_boards
 from riverboat.core.errors import InputError
 
 FLOP_ONLY = """
@@ -133,6 +135,24 @@ def test_hands_stay_in_their_public_bucket(made_up, tmp_path):
         inside = (flop.labels[0] >= flop.first[c]) & (flop.labels[0] < flop.first[c + 1])
         assert flop.sizes[flop.first[c] : flop.first[c + 1]].sum() > 0
         assert inside.any()
+
+
+def test_flops_are_clustered_by_transition_tables(tmp_path, monkeypatch):
+    """Flops whose hands are all strong are told from those whose hands are all weak."""
+    boards, _ = canonical_boards(3)
+    _, deals = live_deals(boards)
+    strong = np.repeat(np.arange(len(boards)) % 2, 1176)
+    values = np.zeros(CANONICAL_HANDS["flop"], np.float32)
+    values[HandIndexer((2, 3)).index(deals, check=False)] = strong
+    tables = {"preflop": {"square": np.linspace(0, 1, 169, dtype=np.float32)}, "flop": {"square": values}}
+    monkeypatch.setattr(features, "load_feature_table", lambda name, *_: tables[name])
+    text = FLOP_ONLY.replace('"lossless"', '"histogram"\nbuckets = 3', 1).replace('"lossless"', '"ochs"\nbuckets = 3')
+    recipe = parse_recipe(text + "[public]\nbuckets = 2\nmethod = 'transitions'\n")
+    work = builder._AbstractionBuild(recipe, tmp_path / "stages", 1, None)
+    work.prepare_folder(tmp_path / "out", resume=False)
+    work.run_stage("public")
+    assert work.public is not None
+    assert (work.public.labels == work.public.labels[0]).tolist() == [k % 2 == 0 for k in range(1755)]
 
 
 def test_potential_uses_clusters_of_the_next_street(tmp_path):

@@ -86,6 +86,25 @@ def test_swapped_hands_do_not_matter() -> None:
     assert public_clusters.public_distances(table).tolist() == [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
 
 
+def test_transition_tables_separate_swapped_hands() -> None:
+    """Tables by starting hand (Waugh et al. 2009) do: the paper's objection to them, with two starting hands."""
+    before, after = np.array([[0, 1], [0, 1]]), np.array([[0, 1], [1, 0]])
+    table = public_clusters.transition_probabilities(before, after, (2, 2))
+    assert np.abs(table[0] - table[1]).tolist() == [1, 1, 1, 1]  # as far apart as rows can be
+    assert public_clusters.public_distances(public_clusters.transition_counts(after))[0, 1] == 0
+
+
+def test_transition_tables_are_conditional_probabilities() -> None:
+    rng = np.random.default_rng(4)
+    before, after = rng.integers(0, 3, (20, 50)), rng.integers(0, 4, (20, 50))
+    table = public_clusters.transition_probabilities(before, after, (4, 4)).reshape(20, 4, 4)
+    for state, i, j in ((0, 0, 0), (7, 2, 3), (19, 1, 2)):
+        of_bucket = before[state] == i
+        assert table[state, i, j] == pytest.approx((after[state][of_bucket] == j).mean())
+    assert not table[:, 3].any()  # no hand has starting bucket 3
+    np.testing.assert_allclose(table[:, :3].sum(axis=2), 1, rtol=1e-6)
+
+
 # --- clustering ---------------------------------------------------------------------------------------
 
 

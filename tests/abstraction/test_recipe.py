@@ -57,6 +57,10 @@ def test_methods_of_public_buckets():
     names = [stage.name for stage in recipe.plan_stages(hand)]
     assert "base" not in names  # manual groups need no base abstraction
     assert "public" in names
+    waugh = parse_recipe("[public]\nbuckets = 3\nmethod = 'transitions'\n" + STREETS)
+    stages = [(stage.kind, stage.name) for stage in recipe.plan_stages(waugh)]
+    assert ("table", "preflop") in stages  # percentiles of both streets
+    assert ("buckets", "base") not in stages
 
 
 def test_fingerprint_covers_everything_but_names():

@@ -39,23 +39,27 @@ from riverboat.abstraction.clustering.public_clusters import (
     flop_groups,
     public_distances,
     transition_counts,
+    transition_probabilities,
 )
 from riverboat.abstraction.recipe import (
     CANONICAL_HANDS,
+    TRANSITIONS_METHOD,
     AbstractionRecipe,
     BuildStage,
+    PublicRecipe,
     StreetRecipe,
     feature_table,
     plan_stages,
 )
-from riverboat.cards.features.hand_features import BOARD_CARDS, MAX_STRENGTH, street_rounds
-from riverboat.cards.isomorphism import HandIndexer
+from riverboat.cards.features.hand_features import BOARD_CARDS, MAX_STRENGTH, live_deals, street_rounds
+from riverboat.cards.isomorphism import HandIndexer, canonical_boards
 from riverboat.core import artifacts, files
 from riverboat.core.arrays import Array
 from riverboat.core.errors import CorruptError, InputError, check_threads
 
 BuildProgress: TypeAlias = Callable[[BuildStage, float], None]  # the stage, and the completed share of it
 STAGE_KIND = "abstraction stage"
+TRANSITION_BUCKETS = 10  # preflop buckets, and flop buckets in each, of transition tables
 DISTANCE_UNITS = {"histogram": "bins", "ochs": "steps of 1/255", "potential": "ground distance"}
 _SEED_KEYS = {"preflop": 0, "flop": 1, "turn": 2, "river": 3, "base": 4, "public": 5}
 
@@ -349,6 +353,8 @@ def _public_buckets(work: _AbstractionBuild) -> StreetBuckets:
     if recipe.manual:
         labels, metadata = flop_groups(recipe.groups), {"method": "public", "flops": recipe.method}
         return StreetBuckets(recipe.buckets, labels[None], sizes=np.bincount(labels).astype(float), metadata=metadata)
+    if recipe.method == TRANSITIONS_METHOD:
+        return _cluster_transitions(work, recipe)
     table = transition_counts(bucket_lookups(np.asarray(work.finished_stages["base"].labels[0])), recipe.base)
     distance = public_distances(table, work.threads, work.report_progress)
     clusters = cluster_public(
@@ -357,6 +363,28 @@ def _public_buckets(work: _AbstractionBuild) -> StreetBuckets:
     results = {"cost": clusters.cost, "iterations": clusters.iterations, "settled": clusters.converged}
     facts = {"method": "public", "flops": recipe.method, **results}
     return StreetBuckets(recipe.buckets, clusters.labels[None], sizes=clusters.sizes, metadata=facts)
+
+
+def _cluster_transitions(work: _AbstractionBuild, recipe: PublicRecipe) -> StreetBuckets:
+    """Cluster flops by k-means over their transition tables (Waugh et al. 2009).
+
+    The tables have the probabilities of 10 flop buckets for each of 10 preflop buckets, by percentiles of E[HS²] with
+    perfect recall.
+    """
+    base: list[StreetBuckets] = []
+    for street in STREETS[:2]:
+        value = features.load_feature_table(feature_table(street, "percentile"))["square"]
+        base.append(cut_street(base, value, TRANSITION_BUCKETS, threads=work.threads))
+    boards, _ = canonical_boards(BOARD_CARDS["flop"])
+    _, deals = live_deals(boards)
+    preflop, flop = (
+        CardAbstraction(tuple(base)).buckets(deals, check=False).reshape(len(boards), -1, 2).transpose(2, 0, 1)
+    )
+    table = transition_probabilities(preflop, flop % TRANSITION_BUCKETS, (TRANSITION_BUCKETS, TRANSITION_BUCKETS))
+    seed = work.stage_seed("public")
+    clusters = kmeans.kmeans(table, None, recipe.buckets, "l2", seed, recipe.restarts, work.threads)
+    facts = {"method": "public", "flops": recipe.method, "cost": clusters.cost, "iterations": clusters.iterations}
+    return StreetBuckets(recipe.buckets, clusters.labels.astype(np.int32)[None], sizes=clusters.sizes, metadata=facts)
 
 
 def _private_buckets(work: _AbstractionBuild, street: str, recipe: StreetRecipe) -> StreetBuckets:

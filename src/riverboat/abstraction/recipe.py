@@ -55,6 +55,7 @@ METHOD_STREETS = {
 
 DEFAULT_METRICS = {"histogram": "emd", "ochs": "l2"}  # default distance between hands in k-means, by method
 DISTANCES = ("emd", "l2")
+TRANSITIONS_METHOD = "transitions"  # method of public buckets by k-means over transition tables (Waugh et al. 2009)
 GROUPS_METHOD = "groups"  # method of public buckets that are defined manually, by flop textures
 
 
@@ -126,7 +127,7 @@ class PublicRecipe:
     restarts
         Starts of the clustering.
     method
-        Objective of the clustering, one of `OBJECTIVES`; or `groups`.
+        Objective of the clustering, one of `OBJECTIVES`; `transitions`, k-means over transition tables; or `groups`.
     groups
         Flop textures of manually defined groups, such as `paired`; for method `groups` only.
 
@@ -139,17 +140,22 @@ class PublicRecipe:
     buckets: int = 0
     base: int = 5000  # flop clusters of the base abstraction
     restarts: int = 10
-    method: str = "sum"  # objective of the clustering, one of `OBJECTIVES`; or GROUPS_METHOD
+    method: str = "sum"  # objective of the clustering, one of `OBJECTIVES`; or TRANSITIONS_METHOD, GROUPS_METHOD
     groups: tuple[str, ...] = ()  # flop textures, for GROUPS_METHOD
 
     @property
     def manual(self) -> bool:
-        """Whether groups are defined manually by flop textures, so that no base abstraction is needed."""
+        """Whether groups are defined manually by flop textures."""
         return self.method == GROUPS_METHOD
+
+    @property
+    def needs_base(self) -> bool:
+        """Whether flops are compared by a base abstraction of `base` buckets."""
+        return self.method in OBJECTIVES
 
     def check(self) -> None:
         """Raise InputError for a recipe that cannot be built."""
-        check_name("method of [public]", self.method, (*OBJECTIVES, GROUPS_METHOD))
+        check_name("method of [public]", self.method, (*OBJECTIVES, TRANSITIONS_METHOD, GROUPS_METHOD))
         if self.manual != bool(self.groups):
             raise InputError(
                 f"[public] method = {short_repr(self.method)}: groups and method = {GROUPS_METHOD!r} require each other"
@@ -452,7 +458,7 @@ def plan_stages(recipe: AbstractionRecipe) -> list[BuildStage]:
     """
     tables = [feature_table(street, recipe.street(street).method) for street in STREETS]
     if recipe.public is not None and not recipe.public.manual:
-        tables.append("flop")
+        tables += ["flop"] if recipe.public.needs_base else ["preflop", "flop"]
     if "flop" in tables:
         tables.append("turn")
     stages = [_estimate_table(name) for name in ("preflop", "turn", "flop", "strength", "ochs") if name in tables]
@@ -460,7 +466,7 @@ def plan_stages(recipe: AbstractionRecipe) -> list[BuildStage]:
         about = "parts of each bucket of the previous street"
         return stages + [BuildStage(s, "buckets", CUT_SECONDS[s], 6 * CANONICAL_HANDS[s], about) for s in STREETS]
     if recipe.public is not None:
-        if not recipe.public.manual:
+        if recipe.public.needs_base:
             base = StreetRecipe("histogram", recipe.public.base)
             stages.append(_estimate_street("base", "flop", base, 1, "flop clusters by which flops are compared"))
         about = f"{recipe.public.buckets} public buckets of flops"

@@ -187,7 +187,7 @@ class CardAbstraction:
             raise InputError(f"{self.name}: {len(self.streets)} streets with boards of {self.deals} cards")
         for r, street in enumerate(self.streets):
             hands = self.indexer(r).size()
-            if street.labels.size and street.labels.shape[1] != hands:
+            if len(street.labels) and street.labels.shape[1] != hands:
                 raise InputError(
                     f"{self.name}, street {r}: {street.labels.shape[1]:,} labels for {hands:,} canonical hands"
                 )

@@ -6,8 +6,8 @@ flops are similar if they map equal numbers of hands to each of its buckets (Bro
 that plays one public bucket never reads data of another.
 
 The paper's distance (V - Σ min) / V is half the L1 distance of the two rows divided by V, because all rows sum to V. It
-is the total variation distance, and a metric up to states with equal rows. Groups of flops by texture, defined by hand,
-are the baseline for these clusters.
+is the total variation distance, and a metric up to states with equal rows. Earlier ways to cluster flops are baselines:
+k-means over tables of transitions from each preflop bucket (Waugh et al. 2009), and groups by texture, defined by hand.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from riverboat.cards.deck import FULL_DECK, RANKS, Deck
 from riverboat.cards.equity.equities import ProgressCallback, map_chunks
 from riverboat.cards.features.hand_features import live_deals
 from riverboat.cards.isomorphism import HandIndexer, board_index, canonical_boards
-from riverboat.core.arrays import Array
+from riverboat.core.arrays import Array, safe_divide
 from riverboat.core.errors import InputError, short_repr, unknown_name_error
 from riverboat.core.validation import check_name
 
@@ -118,6 +118,36 @@ def transition_counts(buckets: Array, count: int | None = None) -> Array:
     rows = np.arange(states)[:, None] * count + buckets
     table = np.bincount(rows.ravel(), minlength=states * count).reshape(states, count)
     return table.astype(np.uint16 if private < 1 << 16 else np.int32)
+
+
+def transition_probabilities(before: Array, after: Array, counts: tuple[int, int]) -> Array:
+    """Return the probabilities of transitions from buckets of the round before to buckets of this round.
+
+    Parameters
+    ----------
+    before, after
+        int [public states, private states]: buckets of each private state in both rounds, from 0.
+    counts
+        Number of buckets of both rounds.
+
+    Returns
+    -------
+    Array
+        float32 [public states, counts[0] · counts[1]]: probability of bucket j given bucket i, at i · counts[1] + j; zeros
+        where the public state leaves no private state in bucket i.
+
+    References
+    ----------
+    .. [1] Waugh et al., "A practical use of imperfect recall", SARA 2009.
+
+    Examples
+    --------
+    >>> transition_probabilities(np.array([[0, 0, 1]]), np.array([[0, 1, 1]]), (2, 2)).tolist()
+    [[0.5, 0.5, 0.0, 1.0]]
+    """
+    pairs = transition_counts(np.asarray(before) * counts[1] + after, counts[0] * counts[1])
+    table = pairs.reshape(len(pairs), *counts).astype(np.float32)
+    return safe_divide(table, table.sum(axis=2, keepdims=True)).astype(np.float32).reshape(len(pairs), -1)
 
 
 def public_distances(table: Array, threads: int = 1, progress: ProgressCallback | None = None) -> Array:
