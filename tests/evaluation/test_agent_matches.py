@@ -224,3 +224,10 @@ def test_observed_hands_against_itself() -> None:
     play_match(first, second, LEDUC, 40)
     assert first.seen[0].names == ("student", "student-2")
     assert len(second.seen[0]) == 40
+
+
+def test_a_match_ends_by_the_clock() -> None:
+    """The hands that were played are those that a shorter match would have."""
+    result = play_match(RAISE, RANDOM, LEDUC, hands=10_000_000, seed=3, seconds=0.2)
+    assert 4 <= result.hands < 10_000_000
+    assert result.chips == play_match(RAISE, RANDOM, LEDUC, hands=result.hands, seed=3).chips

@@ -140,6 +140,8 @@ class DealerMatchResult:
         Time from the first hand.
     complete
         Whether all hands were played.
+    stopped
+        Whether `stop` of `run_match` ended the match.
 
     Examples
     --------
@@ -155,6 +157,7 @@ class DealerMatchResult:
     faults: list[PlayerFault] = field(default_factory=list)
     seconds: float = 0.0  # from the first hand
     complete: bool = False
+    stopped: bool = False
 
     @property
     def score(self) -> ChipPair:
@@ -189,7 +192,9 @@ class DealtHand(NamedTuple):
     showdown_sign: int
 
 
-def deal_hands(rules: PokerRules, seed: int, *, duplicate: bool = False) -> Iterator[DealtHand]:
+def deal_hands(
+    rules: PokerRules, seed: int, *, duplicate: bool = False, table: tuple[int, int] = (0, 1)
+) -> Iterator[DealtHand]:
     """Yield the cards of hands 0, 1, …
 
     Parameters
@@ -200,6 +205,8 @@ def deal_hands(rules: PokerRules, seed: int, *, duplicate: bool = False) -> Iter
         Seed of the cards; they depend on nothing else.
     duplicate
         Whether each deal comes twice.
+    table
+        Number of a table, and number of tables that share the deals: each gets every n-th of them.
 
     Yields
     ------
@@ -222,7 +229,8 @@ def deal_hands(rules: PokerRules, seed: int, *, duplicate: bool = False) -> Iter
         board = cards[:, 2 * hole :]
         holes = cards[:, :hole], cards[:, hole : 2 * hole]
         first, second = (rank_batch(np.hstack([x, board]), check=False).astype(np.int64) for x in holes)
-        for row, better in zip(cards.tolist(), np.sign(first - second).tolist(), strict=True):
+        own = slice((table[0] - block * _DEAL_BLOCK) % table[1], None, table[1])
+        for row, better in zip(cards[own].tolist(), np.sign(first - second)[own].tolist(), strict=True):
             texts = [names[card] for card in row]
             boards = [match_state.format_board(row[2 * hole :], rules, street) for street in range(rules.rounds)]
             deal = DealtHand(("".join(texts[:hole]), "".join(texts[hole : 2 * hole])), boards, better)
@@ -406,7 +414,8 @@ def run_match(
     duplicate: bool = False,
     forfeit: bool = False,
     warn: Callable[[str], None] = lambda _: None,
-    progress: Callable[[DealerMatchResult], None] | None = None,
+    stop: Callable[[DealerMatchResult], bool] = lambda _: False,
+    table: tuple[int, int] = (0, 1),
     is_alive: PlayerCheck = lambda _: True,
 ) -> DealerMatchResult:
     """Play a match and close the sockets; faults of players are part of the result.
@@ -436,8 +445,10 @@ def run_match(
         A player with a fault checks or folds from then on, and the match is played to its end.
     warn
         Function of messages about faults and corrected actions.
-    progress
-        Function of the result after every hand.
+    stop
+        Function of the result, called before every hand, or every pair of hands if `duplicate`; the match ends if it is True.
+    table
+        Number of this table, and number of tables that share the deals of a seed: each plays every n-th of them.
     is_alive
         Function that returns whether the program of a player that should connect still runs.
 
@@ -472,19 +483,22 @@ def run_match(
     sockets: list[LineSocket] = []
     start = clock.monotonic()
     with _open_log(log) as file:
-        table = _DealerTable(BettingNodeCache(rules), limits, limits.average * hands, file, result, warn, forfeit)
+        dealer = _DealerTable(BettingNodeCache(rules), limits, limits.average * hands, file, result, warn, forfeit)
         milliseconds = round(1000 * limits.answer), round(1000 * limits.hand), round(1000 * limits.average)
-        table.write_log(acpc_log.format_header(name, rules.name, hands, seed, milliseconds))
+        dealer.write_log(acpc_log.format_header(name, rules.name, hands, seed, milliseconds))
         try:
             _connect_players(sockets, listeners, limits, is_alive)
             start = clock.monotonic()
-            table.sockets = [*sockets]
-            for hand, deal in zip(range(hands), deal_hands(rules, seed, duplicate=duplicate), strict=False):
-                table.play_hand(hand, deal)
-                if progress is not None:
-                    progress(result)
-        except _MatchAborted as stop:
-            table.record_fault(stop.fault)
+            dealer.sockets = [*sockets]
+            copies = 2 if duplicate else 1
+            deals = deal_hands(rules, seed, duplicate=duplicate, table=table)
+            for hand, deal in zip(range(hands), deals, strict=False):
+                if hand % copies == 0 and stop(result):
+                    result.stopped = True
+                    break
+                dealer.play_hand(hand, deal)
+        except _MatchAborted as aborted:
+            dealer.record_fault(aborted.fault)
         finally:
             result.seconds = clock.monotonic() - start
             for peer in sockets:
@@ -493,7 +507,7 @@ def run_match(
                 listener.close()
         result.complete = len(result.won) == hands  # leaving after the last hand does not matter
         if result.complete:
-            table.write_log(f"{acpc_log.format_score_line(result.score, players)}\n")
+            dealer.write_log(f"{acpc_log.format_score_line(result.score, players)}\n")
     return result
 
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypedDict, Unpack, overload
 
 from riverboat.agents.base import Agent, ReportingAgent
 from riverboat.api import agent as agent_api
-from riverboat.api.options import Limits, PositiveCount, Seed, Threads
+from riverboat.api.options import Duration, Limits, PositiveCount, Seed, Threads, parse_seconds
 from riverboat.core import validation
 from riverboat.core.errors import InputError, short_repr
 from riverboat.evaluation.confidence_intervals import MIN_PAIRS
@@ -189,6 +189,7 @@ class _MatchOptions(TypedDict, total=False):
     """Options of `match`."""
 
     hands: int
+    time: float | str | None
     seed: int
     game: str | PokerRules | None
     aivat: bool
@@ -212,6 +213,7 @@ def match(
 def match(
     *agents: str | Agent,
     hands: PositiveCount = 20_000,
+    time: Duration | None = None,
     seed: Seed = 0,
     game: str | PokerRules | None = None,
     aivat: bool = False,
@@ -234,6 +236,8 @@ def match(
         Names of agents, or agents. Two give a match, more a round robin.
     hands
         Hands per match; every deal is played twice with exchanged seats. The largest number with `until_settled`.
+    time
+        Stop a match of two after 90s, 5m, 8h, between two batches of hands.
     seed
         Seed of the cards and of the agents' random choices.
     game
@@ -287,11 +291,12 @@ def match(
         for bound in until_settled:
             validation.check_number("until_settled", bound, -math.inf)
     validation.optional(validation.check_text, "thin", thin)
+    seconds = None if time is None else parse_seconds(time)
     players = [agent_api.agent(spec, seed) for spec in agents]
     rules = agent_api.rules_for(players, game)
     estimator = partial(Aivat, rules=rules, threads=threads, progress=preparing) if aivat else None
     if len(players) > 2:
-        two_only = {"observe": observe, "until_settled": until_settled, "thin": thin, "worst": worst}
+        two_only = {"time": time, "observe": observe, "until_settled": until_settled, "thin": thin, "worst": worst}
         for option, value in (two_only | {"workers": workers > 1}).items():
             if value:
                 raise InputError(f"{option}: needs a match of two agents, not {len(players)}")
@@ -323,6 +328,7 @@ def match(
             seed,
             aivat=estimator_of_two,
             bounds=until_settled,
+            seconds=seconds,
             pair_sampling=None if thin is None else matches.PairSampling(thin),
             observe=observe,
             on_estimates=worst_hands,

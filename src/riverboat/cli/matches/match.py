@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from math import isfinite
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from riverboat.acpc.programs import match_programs
 from riverboat.api import match as match_api
 from riverboat.api.devices import note_agents_cpu_fallback, with_search_device
+from riverboat.api.options import Duration, parse_seconds
 from riverboat.cards.notation import format_cards
 from riverboat.cli.matches.remote import WarningPrinter
 from riverboat.cli.progress import DeferredProgressBar, StageDisplay
@@ -29,11 +30,12 @@ def match(
     *,
     until_settled: str | None = None,
     device: str | None = None,
+    start_timeout: Duration = 60.0,
     histories: Path | None = None,
     plot: Path | None = None,
     json: bool = False,
     **options: Any,
-) -> None:
+) -> bool:
     """Play agents against each other in duplicate matches.
 
     Parameters
@@ -44,6 +46,8 @@ def match(
         LOW,HIGH: stop once the result is decided (mbb/g), after at most --hands.
     device
         Device of agents that search: cpu, cuda, or auto (a GPU if there is one).
+    start_timeout
+        Time for programs to start and connect.
     histories
         Write the hands: FILE.phhs (PHH) or FILE.log (ACPC).
     plot
@@ -52,20 +56,18 @@ def match(
     if len(agents) < 2:
         raise InputError(f"match: {len(agents)} agents: name two, or more for a round robin")
     names = agents if device is None else with_search_device(agents, device)
+    bounds = None if until_settled is None else parse_bounds(until_settled)
     if any(name.startswith("acpc:") for name in names):
-        given = [*(options.get(name) for name in ("aivat", "thin")), histories, plot, until_settled]
-        if len(names) != 2 or any(given) or options.get("workers", 1) > 1:
+        if len(names) != 2 or any([*(options.get(name) for name in ("aivat", "thin", "worst")), histories, plot]):
             raise InputError(
-                "match with acpc:COMMAND: two players, without --histories, --plot, --aivat, --thin, --workers and "
-                "--until-settled; riverboat acpc dealer writes a log"
+                "match with acpc:COMMAND: two players, without --histories, --plot, --aivat, --worst and --thin; "
+                "riverboat acpc dealer writes a log"
             )
-        _match_programs(names, options.get("game"), options.get("hands", 20_000), options.get("seed", 0), json)
-        return
+        return _match_programs(names, bounds, parse_seconds(start_timeout, "start_timeout"), options, json)
     if plot is not None and len(names) == 2:
         raise InputError("--plot draws the table of three or more agents; only two are named")
     if histories is not None and len(names) > 2:
         raise InputError(f"--histories: only for matches between two agents; {len(names)} are named")
-    bounds = None if until_settled is None else parse_bounds(until_settled)
     note_agents_cpu_fallback(StageDisplay(), names)
     with (
         nullcontext(None) if histories is None else open_hand_writer(histories) as write,
@@ -83,16 +85,36 @@ def match(
     print_result(result, parts, json)
     if histories is not None and not json:
         say(f"hand histories: {histories}")
+    return True
 
 
-def _match_programs(names: list[str], game: str | None, hands: int, seed: int, json: bool) -> None:
-    """Play and print a match in which at least one player is a program that speaks the ACPC protocol."""
+def _match_programs(
+    names: list[str],
+    bounds: tuple[float, float] | None,
+    start_seconds: float,
+    options: Mapping[str, Any],
+    json: bool,
+) -> bool:
+    """Play and print a match in which a player is a program that speaks the ACPC protocol; return whether it was whole."""
     warnings = WarningPrinter()
-    facts = match_programs(names, game, hands, seed, warnings)
+    time = options.get("time")
+    facts = match_programs(
+        names, options.get("game"), options.get("hands", 20_000), options.get("seed", 0), warnings, bounds=bounds,
+        start_seconds=start_seconds, seconds=None if time is None else parse_seconds(time), tables=options.get("workers", 1),
+    )  # fmt: skip
     warnings.close()
     result = f"{names[0]} against {names[1]}: {facts['mbb_per_game']:+,.1f} ± {facts['ci95']:,.1f} mbb/g"
-    line = f"{result} in {facts['hands']:,} hands, {facts['hands_per_second']:,.0f} per second"
-    print_result(facts | {"unit": "mbb/g", "units": match_api.UNITS}, [line], json)
+    lines = [f"{result} in {facts['hands']:,} hands, {facts['hands_per_second']:,.0f} per second"]
+    if bounds is not None:
+        lines.append(_describe_sequential_verdict(facts["verdict"], bounds))
+    for name, replaced, ignored in zip(names, facts["replaced"], facts["ignored"], strict=True):
+        if replaced or ignored:
+            lines.append(f"{name}: {replaced:,} illegal actions were corrected, {ignored:,} unexpected lines ignored")
+    lines += [f"{names[fault['player'] == 'second']}: {fault['reason']}" for fault in facts["faults"]]
+    if facts["faults"]:
+        lines.append(f"ended early: {facts['hands']:,} of {facts['asked']:,} hands were played, and count")
+    print_result(facts | {"unit": "mbb/g", "units": match_api.UNITS}, lines, json)
+    return not facts["faults"]
 
 
 # --- Reviewed hands, within 80 columns ---
@@ -170,7 +192,7 @@ def _match_parts(result: match_api.MatchResult) -> Iterator[Any]:
     if result.raw is not None:
         yield describe_variance_reduction(result)
     if result.verdict is not None:
-        yield _describe_sequential_verdict(result)
+        yield _describe_sequential_verdict(result.verdict, result.bounds or (0.0, 0.0))
     yield from review_parts(result.reviews, result.big_blind)
 
 
@@ -182,15 +204,15 @@ def describe_variance_reduction(played: DuplicateMatchResult) -> str:
     return f"with AIVAT; without it {raw:+,.1f} ± {half:,.1f} mbb/g{saved}"
 
 
-def _describe_sequential_verdict(played: DuplicateMatchResult) -> str:
-    low, high = played.bounds or (0.0, 0.0)
+def _describe_sequential_verdict(verdict: str, bounds: tuple[float, float]) -> str:
+    low, high = bounds
     meaning = {
         "better": f"more than {high:g}",
         "worse": f"less than {low:g}",
         "between": f"between {low:g} and {high:g}",
         "open": f"undecided between below {low:g}, above {high:g} and between",
     }
-    return f"{played.verdict}: {meaning[played.verdict or 'open']} mbb/g; the interval is valid at any stopping time"
+    return f"{verdict}: {meaning[verdict]} mbb/g; the interval is valid at any stopping time"
 
 
 def match_table(matches: Iterable[DuplicateMatchResult]) -> ReportTable:

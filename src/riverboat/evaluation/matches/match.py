@@ -177,6 +177,7 @@ def play_match(
     *,
     aivat: Aivat | None = None,
     bounds: tuple[float, float] | None = None,
+    seconds: float | None = None,
     pair_sampling: PairSampling | None = None,
     observe: Callable[[HandRecords], None] | None = None,
     on_estimates: Callable[[AivatEstimates], None] | None = None,
@@ -203,6 +204,8 @@ def play_match(
     bounds
         Two bounds in mbb/g for a sequential test. The match stops as soon as the first agent's winnings are known to
         be above the upper bound, below the lower one or between them.
+    seconds
+        Time after which no batch begins; the number of hands then depends on the machine.
     pair_sampling
         Importance sampling of pairs: only some are played, with weights.
     observe
@@ -241,7 +244,13 @@ def play_match(
     agents = (first, second)
     pairs_per_batch = batch_pairs
     if pairs_per_batch is None:
-        most = SEQUENTIAL_BATCH_PAIRS if bounds is not None else AIVAT_BATCH_PAIRS if aivat is not None else BATCH_PAIRS
+        most = (
+            SEQUENTIAL_BATCH_PAIRS
+            if bounds or seconds is not None
+            else AIVAT_BATCH_PAIRS
+            if aivat is not None
+            else BATCH_PAIRS
+        )
         pairs_per_batch = max(1, min(most, *(getattr(agent, "tables_at_once", 2 * most) // 2 for agent in agents)))
     if pairs_per_batch < 1:
         raise InputError(f"batch_pairs={batch_pairs}: must be at least 1")
@@ -289,7 +298,9 @@ def play_match(
             verdict = test.verdict((raw if aivat is None else corrected).scale(per_game))
             if verdict != OPEN:
                 break
-    seconds = time.perf_counter() - start
+        if seconds is not None and time.perf_counter() - start >= seconds and raw.count > 1:
+            break
+    elapsed = time.perf_counter() - start
     tally = (raw if aivat is None else corrected).scale(0.5)  # chips per hand
     won = tally.confidence_interval() if test is None else test.interval(tally)
     raw_interval = factor = None
@@ -297,7 +308,7 @@ def play_match(
         raw_interval, width = raw.scale(0.5).confidence_interval(), tally.confidence_interval().half_width
         factor = (raw_interval.half_width / width) ** 2 if width > 0 else None
     details = raw_interval, factor, verdict, bounds, None if pair_sampling is None else hands_dealt
-    return DuplicateMatchResult(raw.count, seed, rules.big_blind, won, seconds, names, *details)
+    return DuplicateMatchResult(raw.count, seed, rules.big_blind, won, elapsed, names, *details)
 
 
 def _batches(pairs: int, batch_pairs: int) -> Iterator[Array]:
