@@ -61,7 +61,7 @@ class Comparison(NamedTuple):
 
 
 FLAT_BUCKETS = {"flat-100": 100, "flat-30000": 30_000}
-QUICK_SECONDS, FULL_SECONDS = (0.5, 2.0, 8.0, 32.0), (5.0, 20.0, 80.0, 320.0)  # a factor of 64
+QUICK_SECONDS, FULL_SECONDS = (0.5, 2.0, 8.0, 32.0), (2.5, 10.0, 40.0, 160.0)  # a factor of 64
 QUICK = Comparison(
     "demo",
     (
@@ -82,8 +82,8 @@ FULL = Comparison(
         TrainedAgent("flat 30,000", "flat-30000", FULL_SECONDS),
     ),
     (
-        TrainedAgent("O1, 12 percentiles, PCS", "percentile12", (120.0,), "pcs"),
-        TrainedAgent("O2, 500 buckets", "small", (120.0,)),
+        TrainedAgent("O1, 12 percentiles, PCS", "percentile12", (60.0,), "pcs"),
+        TrainedAgent("O2, 500 buckets", "small", (60.0,)),
     ),
     3_000_000,
 )
@@ -158,7 +158,7 @@ Options = Mapping[str, object]
 
 def post_process(strategy: Blueprint, options: Options) -> Blueprint:
     """Return a blueprint with its probabilities post-processed by the options of a policy."""
-    return BlueprintPolicy(strategy, **options).tree_strategy()  # type: ignore[arg-type]
+    return BlueprintPolicy(strategy, **options).tree_strategy(resources.available_cores())  # type: ignore[arg-type]
 
 
 class Contestants:

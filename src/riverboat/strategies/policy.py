@@ -12,14 +12,14 @@ Probabilities may be post-processed.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from riverboat.abstraction.actions.translation import TRANSLATION_MAPPINGS, TieRule
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction
-from riverboat.cards.equity.equities import showdown_workspace
+from riverboat.cards.equity.equities import map_chunks, showdown_workspace
 from riverboat.cards.features.hand_features import hand_strength_tables, pad_streets
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, MemoryLimitError
@@ -331,23 +331,41 @@ class BlueprintPolicy:
         self._run_query(query, workspace, kernels.PublicQueryResult(out, np.zeros(n, np.int64), *no_actions))
         return out
 
-    def tree_strategy(self) -> Blueprint:
+    def tree_strategy(self, threads: int = 1) -> Blueprint:
         """Return the blueprint with post-processed probabilities, for play within its own tree, without translation.
 
         If first actions are not post-processed (`spare_first`), nor are decisions of a seat that has not acted before.
+
+        Parameters
+        ----------
+        threads
+            Number of threads. The result does not depend on it.
         """
         if self.post == "none":
             return self.strategy
-        tree, arrays = self.strategy.tree, self._arrays
-        tables = [np.zeros(table.shape) for table in self.strategy.average]
-        for node in np.flatnonzero(tree.actor >= 0).tolist():
-            street, slot = int(tree.street[node]), int(tree.slot[node])
-            rows = self.strategy.probabilities(node, np.arange(len(tables[street])))
-            if not arrays.spares or tree.actor[node] in tree.actor[tree.path(node)[:-1]]:
-                post_kernels.process_rows(arrays.post, action_kinds(tree.actions(node)), rows)
-            tables[street][:, slot : slot + rows.shape[1]] = rows
+        tree, rule = self.strategy.tree, self._rule
+        tables = []
+        for street, weights in enumerate(self.strategy.average):
+            slot, count = self.strategy.slots(street)
+            nodes = np.flatnonzero((tree.actor >= 0) & (tree.street == street))
+            nodes = nodes[np.argsort(tree.slot[nodes])]  # in the order of `slot`
+            spared = np.array([self._is_spared(node) for node in nodes.tolist()], bool)
+            kinds = np.concatenate([action_kinds(tree.actions(node)) for node in nodes.tolist()])
+            table = np.empty(weights.shape)
+
+            def process(buckets: slice, weights: Array = weights, table: Array = table, facts: Any = None) -> None:
+                row = np.empty((1, int(facts[1].max())))
+                post_kernels.process_table(rule, *facts, weights[buckets], row, table[buckets])
+
+            map_chunks(partial(process, facts=(slot, count, spared, kinds)), len(weights), threads, chunk=256)
+            tables.append(table)
         provenance = {**self.strategy.provenance, "post-processing": self.post}
         return replace(self.strategy, average=tuple(tables), provenance=provenance)
+
+    def _is_spared(self, node: int) -> bool:
+        """Return whether a decision is not post-processed, as the first of its seat."""
+        tree = self.strategy.tree
+        return self._spares_first and tree.actor[node] not in tree.actor[tree.path(node)[:-1]]
 
     def _prepare_query(
         self, public_states: PublicStates, seats: Array, draw: Array | None
@@ -419,19 +437,27 @@ class BlueprintPolicy:
         raises = np.bincount(tree.parent[1:][tree.kind[1:] == RAISE], minlength=1)
         return kernels.FIRST_RAISE_COLUMN + int(raises.max(initial=0))
 
+    @property
+    def _rule(self) -> post_kernels.PostprocessingRule:
+        share = DEFAULT_SHARES.get(self.post, 0.0) if self.share is None else self.share
+        epsilon = share if self.post == "threshold" else post_kernels.NO_EPSILON
+        return post_kernels.PostprocessingRule(_METHOD_CODES[self.post], float(share), float(epsilon))
+
+    @property
+    def _spares_first(self) -> bool:
+        return self.post == "new" if self.spare_first is None else self.spare_first
+
     @cached_property
     def _arrays(self) -> kernels.PolicyArrays:
         rules = compact_rules_arrays(self.rules)
-        share = DEFAULT_SHARES.get(self.post, 0.0) if self.share is None else self.share
-        epsilon = share if self.post == "threshold" else post_kernels.NO_EPSILON
         # Tables of one dtype, uint8 or float32, so that kernels are compiled at most twice.
         average = self.strategy.average
         dtype: Any = np.uint8 if all(table.dtype == np.uint8 for table in average) else np.float32
         return kernels.PolicyArrays(
             rules,
             *line_arrays(self.strategy, self.rules, self.translation, self.tie),
-            post_kernels.PostprocessingRule(_METHOD_CODES[self.post], float(share), float(epsilon)),
-            self.post == "new" if self.spare_first is None else self.spare_first,
+            self._rule,
+            self._spares_first,
             action_kinds(("f", "c", *["r"] * (self._num_columns - kernels.FIRST_RAISE_COLUMN))),
             hand_strength_tables(self.rules.deck, self.rules.board_sizes),
             pad_streets(np.require(table, dtype, ["C", "W"]) for table in average),

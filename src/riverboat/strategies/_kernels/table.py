@@ -224,3 +224,29 @@ def process_rows(post, kinds, rows):
     """Apply the post-processing rule to all rows, in place; `kinds` has the kind of each column."""
     for i in range(len(rows)):
         process_row(post, kinds, rows, i)
+
+
+@kernel
+def process_table(
+    post,  # PostprocessingRule
+    slot,  # int32 [decisions]: first column of each decision
+    count,  # int8 [decisions]
+    spared,  # bool [decisions]: not post-processed
+    kinds,  # int8 [actions of the street]: FOLD_KIND …
+    weights,  # number [buckets, actions of the street], nonnegative
+    row,  # float64 [1, max actions] SCRATCH
+    out,  # float64 [buckets, actions of the street] OUT
+):
+    """Normalize the weights of every decision, uniformly where there are none, and apply the post-processing rule."""
+    for bucket in range(len(weights)):
+        for d in range(len(slot)):
+            first, actions = slot[d], count[d]
+            total = 0.0
+            for k in range(actions):
+                total += weights[bucket, first + k]
+            for k in range(actions):
+                row[0, k] = weights[bucket, first + k] / total if total > 0 else 1.0 / actions
+            if not spared[d]:
+                process_row(post, kinds[first : first + actions], row[:, :actions], 0)
+            for k in range(actions):
+                out[bucket, first + k] = row[0, k]
