@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import importlib
 import json
+import time
+from dataclasses import replace
 from pathlib import Path
 from string import Formatter
 
@@ -12,10 +14,14 @@ import pytest
 
 from riverboat.cli import main, reproduce
 from riverboat.core.errors import InputError
-from riverboat.papers import registry
-from riverboat.papers.framework import Curve, ExperimentReport, experiment_descriptions
+from riverboat.papers import page, registry
+from riverboat.papers.framework import Curve, ExperimentParts, ExperimentReport, experiment_descriptions
+from riverboat.papers.page import format_page
 from riverboat.papers.registry import EXPERIMENTS, Experiment, find
-from riverboat.papers.rows import ExplainedDifference, finding_row, new_row, printed_row, theorem_row
+from riverboat.papers.results import published_results, read_results
+from riverboat.papers.rows import ExplainedDifference, finding_row, new_row, printed_row, theorem_row, variation_row
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def command(*words: str) -> int:
@@ -122,15 +128,20 @@ def invented(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         "rpst": ExperimentReport((printed_row("other", 1.0, 2.0), new_row("a | b", 3.0)), ("a note",)),
         "coin-toss": ExperimentReport(
-            (printed_row("slip", 1.0, 2.0, explained=ExplainedDifference(2.0, "a slip", within=0.1)),)
+            (
+                printed_row("slip", 1.0, 2.0, explained=ExplainedDifference(2.0, "a slip", 0.1, "no slip")),
+                variation_row("no slip", 1.0, 1.0),
+            )
         ),
         "dbbr-leduc": ExperimentReport(
-            (printed_row("slip", 1.0, 2.2, explained=ExplainedDifference(2.0, "a slip", within=0.1)),)
+            (printed_row("guess", 1.0, 2.2, explained=ExplainedDifference(2.0, "a guess", within=0.1)),)
         ),
     }
     experiments = {name: Experiment(name, "title", "source", "1 s", "2 s", "") for name in reports}
-    monkeypatch.setattr(registry, "EXPERIMENTS", experiments)
-    monkeypatch.setattr(reproduce, "EXPERIMENTS", experiments)
+    experiments["dbbr-leduc"] = replace(experiments["dbbr-leduc"], size="reduced", reduction="fewer cards")
+    experiments["rpst"] = replace(experiments["rpst"], size="full")
+    for module in (registry, reproduce, page):
+        monkeypatch.setattr(module, "EXPERIMENTS", experiments)
     monkeypatch.setattr(Experiment, "run", lambda self, full, seed: reports[self.id])
 
 
@@ -150,7 +161,9 @@ def test_exit_codes_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(capsys.readouterr().out)["experiments"]
     assert [e["fine"] for e in found] == [True, False, True, False]
     assert [row["kind"] for row in found[0]["rows"]] == ["printed", "theorem", "finding"]
-    assert found[2]["rows"][0]["explained"] == {"at": 2.0, "why": "a slip", "within": 0.1}
+    assert found[2]["rows"][0]["explained"] == {
+        "at": 2.0, "why": "a slip", "within": 0.1, "test": "no slip", "tried": ""
+    }  # fmt: skip
     assert command("--list", "--json") == 0
     assert [e["id"] for e in json.loads(capsys.readouterr().out)["experiments"]] == [
         "emd-example",
@@ -164,26 +177,94 @@ def test_exit_codes_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.usefixtures("invented")
 def test_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = tmp_path / "docs" / "page.md"
-    assert command("coin-toss", "--docs", str(page)) == 0
-    assert command("emd-example", "--docs", str(page)) == 0
-    text = page.read_text()
+    file = tmp_path / "docs" / "page.md"
+    assert command("coin-toss", "--docs", str(file)) == 0
+    assert command("emd-example", "--docs", str(file)) == 0
+    text = file.read_text()
     assert text.startswith("# Reproductions")
     assert text.index("## emd-example") < text.index("## coin-toss")  # in the order of the registry
-    assert "| slip | 1 | 2 |  | differs, explained | a slip |" in text
+    assert "| slip | 1 | 2 |  | differs, explained | a slip; tested by: no slip |" in text
+    assert "| no slip | 1 | 1 |  | confirms |  |" in text
     before = text.partition("## coin-toss")[2].rstrip()
-    assert command("--all", "--docs", str(page)) == 1
-    text = page.read_text()
+    assert command("--all", "--docs", str(file)) == 1
+    text = file.read_text()
     assert text.count("\n## ") == 4
     assert r"| a \| b |  | 3 |  | new |  |" in text
     assert "- a note" in text
     after = text.partition("## coin-toss")[2].partition("## dbbr-leduc")[0].rstrip()
     assert after.splitlines()[3:] == before.splitlines()[3:]  # except for the seconds
-    assert command("emd-example", "--docs", str(page)) == 0
-    assert page.read_text().splitlines()[-1] == text.splitlines()[-1]
+    assert command("emd-example", "--docs", str(file)) == 0
+    assert file.read_text().splitlines()[-1] == text.splitlines()[-1]
     assert "| bound | ≤ 2 | 1 |  | holds |  |" in text
-    assert "| slip | 1 | 2.2 |  | moved since explained | a slip |" in text
+    assert "| guess | 1 | 2.2 |  | moved since explained | a guess |" in text
     capsys.readouterr()
+
+
+@pytest.mark.usefixtures("invented")
+def test_table_of_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "page.md"
+    assert command("--all", "--full", "--docs", str(file)) == 1
+    assert command("rpst", "--docs", str(file)) == 1
+    text = file.read_text()
+    table = {row.split(" | ")[1]: row for row in text.splitlines() if row.startswith("| source | [")}
+    assert table["[emd-example](#emd-example)"].endswith("| paper's size | agrees |  |")
+    assert "| reduced | differs in 1 of 1 | differs: other; size: the default run, smaller" in table["[rpst](#rpst)"]
+    assert "| differs in 1 of 1 | explained by a test: a slip |" in table["[coin-toss](#coin-toss)"]
+    assert (
+        "| reduced | differs in 1 of 1 | moved since explained: a guess; size: fewer"
+        in table["[dbbr-leduc](#dbbr-leduc)"]
+    )
+    assert "| figure | paper | ours, reduced | interval |" in text.partition("## rpst")[2]
+    stored = read_results(file.with_suffix(".json"))
+    assert (
+        stored["rpst"].full_summary == "0 of 1 printed figure matches, 1 unexplained; 1 figure of our own"
+    )  # of --full
+    assert not stored["rpst"].full
+    assert format_page(stored) == text
+    file.with_suffix(".json").write_text("[]")
+    assert command("rpst", "--docs", str(file)) == 2
+    assert "page.json" in capsys.readouterr().err
+    file.with_suffix(".json").unlink()  # nobody's page is overwritten
+    assert command("rpst", "--docs", str(file)) == 2
+    assert "page.md" in capsys.readouterr().err
+    assert file.read_text() == text
+
+
+def test_the_published_page_is_in_step() -> None:
+    stored = read_results(DOCS / "reproductions.json")
+    assert format_page(stored) == (DOCS / "reproductions.md").read_text(encoding="utf-8")
+    assert list(stored) == list(EXPERIMENTS)
+    assert stored == published_results()
+    for name, result in stored.items():
+        assert bool(result.full_summary) >= result.full, name
+        kinds = {row.name: row.kind for row in result.rows}
+        for row in result.rows:
+            assert (row.verdict == "explained") == bool(row.test and row.why), (name, row.name)
+            assert not row.test or kinds[row.test] != "new", (name, row.name)
+
+
+def test_listing_says_what_was_found(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command("--list", "--json") == 0
+    found = {e["id"]: e["found"] for e in json.loads(capsys.readouterr().out)["experiments"]}
+    stored = published_results()
+    assert found["pcs-figure-6"] == stored["pcs-figure-6"].full_summary != ""
+    assert found["emd-example"] == "agrees, default size: 4 of 4 printed figures match"
+    assert set(found) == set(EXPERIMENTS)
+
+
+def test_seconds_count_cached_computations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that reads its parts from the cache reports the time of computing them."""
+    monkeypatch.setattr("riverboat.core.cache.cache_folder", lambda: tmp_path)
+
+    def run(self: Experiment, full: bool, seed: int) -> ExperimentReport:
+        parts = ExperimentParts("trial", "a", use_cache=True)
+        parts.get_or_compute("x", lambda: time.sleep(0.2) or {"figure": 1.0})
+        return ExperimentReport((new_row("x", 1.0),))
+
+    monkeypatch.setattr(Experiment, "run", run)
+    for _ in range(2):  # computed, then read
+        assert command("rpst", "--docs", str(tmp_path / "page.md")) == 0
+        assert 0.2 <= read_results(tmp_path / "page.json")["rpst"].seconds < 2.0
 
 
 @pytest.mark.usefixtures("invented")

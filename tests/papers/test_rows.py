@@ -30,9 +30,12 @@ from riverboat.papers.rows import (
     printed_row,
     summarize_rows,
     theorem_row,
+    variation_row,
 )
 
-SLIP = ExplainedDifference(2.0, "a slip", within=0.1)
+SLIP = ExplainedDifference(2.0, "a slip", 0.1, test="without the slip")
+GUESS = ExplainedDifference(2.0, "a guess", 0.1)
+PUZZLE = ExplainedDifference(2.0, within=0.1, tried="two readings")
 
 
 @pytest.mark.parametrize(
@@ -53,6 +56,8 @@ SLIP = ExplainedDifference(2.0, "a slip", within=0.1)
             "blurred",
         ),
         (printed_row("explained", 1.0, 2.05, explained=SLIP), "explained"),
+        (printed_row("cause without a test", 1.0, 2.05, explained=GUESS), "untested"),
+        (printed_row("no cause", 1.0, 2.05, explained=PUZZLE), "not found"),
         (printed_row("moved on", 1.0, 2.2, explained=SLIP), "moved"),
         (printed_row("moved to the paper's", 1.0, 1.0, explained=SLIP), "moved"),
         (printed_row("noise", 1.0, 2.3, interval=(2.0, 2.6), rivals=(0.0,), explained=SLIP), "explained"),
@@ -74,6 +79,12 @@ SLIP = ExplainedDifference(2.0, "a slip", within=0.1)
         (theorem_row("under the floor", 1.0, 0.9, ">="), "differs"),
         (finding_row("order", 10.0, 10.0), "match"),
         (finding_row("another order", 10.0, 9.0), "differs"),
+        (finding_row("rises", 1.0, 1.2, ">=", half_width=0.1), "match"),
+        (finding_row("falls", 1.0, 0.8, ">=", half_width=0.1), "differs"),
+        (finding_row("may rise", 1.0, 1.05, ">=", half_width=0.1), "blurred"),
+        (variation_row("gives the paper's", 0.5, 0.502, digits=2), "match"),
+        (variation_row("does not", 0.5, 0.506, digits=2), "differs"),
+        (variation_row("gives it too roughly", 0.5, 0.51, half_width=0.1, rivals=(0.6,)), "blurred"),
         (new_row("ours", 3.0), "new"),
         (new_row("above zero", 3.0, (2.0, 4.0), null=0.0), "significant"),
         (new_row("around zero", 0.1, (-0.2, 0.4), null=0.0), "not significant"),
@@ -83,7 +94,7 @@ SLIP = ExplainedDifference(2.0, "a slip", within=0.1)
 def test_verdicts(row: ComparisonRow, verdict: str) -> None:
     assert row.verdict == verdict
     assert row.passes == (verdict not in FAILED_VERDICTS)
-    assert ExperimentReport((row,)).passes == row.passes
+    assert ExperimentReport((row, variation_row("without the slip", 1.0, 1.0))).passes == row.passes
     assert format_verdict(row)
 
 
@@ -96,7 +107,15 @@ def test_verdicts(row: ComparisonRow, verdict: str) -> None:
         (lambda: replace(new_row("x", 1.0), paper=2.0), r"'new' with paper=2\.0"),
         (lambda: replace(printed_row("x", 1.0, 1.0), paper=None), "'printed' with paper=None"),
         (lambda: new_row("x", 1.0, null=0.0), "null=0"),
-        (lambda: ExplainedDifference(1.0, "", within=0.1), "explained at 1 .*why"),
+        (lambda: ExplainedDifference(1.0, "", within=0.1), "explained at 1:.*why"),
+        (lambda: ExplainedDifference(1.0, "a slip", 0.1, tried="two readings"), "explained at 1:.*tried"),
+        (lambda: ExplainedDifference(1.0, within=0.1, tried="two readings", test="row"), "explained at 1:.*'row'"),
+        # An explanation is tested by a row of the same report that compares.
+        (lambda: ExperimentReport((printed_row("x", 1.0, 2.0, explained=SLIP),)), "'x'.*'without the slip'"),
+        (
+            lambda: ExperimentReport((printed_row("x", 1.0, 2.0, explained=SLIP), new_row("without the slip", 1.0))),
+            "'x'.*'without the slip'",
+        ),
         (lambda: ExplainedDifference(1.0, "a slip", within=0.0), "explained at 1, within 0:"),
         # An arbitrarily wide interval would agree with everything.
         (lambda: printed_row("x", 1.0, 2.0, interval=(-9.0, 9.0)), "rivals"),
@@ -140,11 +159,15 @@ def test_kinds_are_counted_separately() -> None:
     rows = [
         printed_row("a", 1.0, 1.0),
         printed_row("b", 1.0, 2.0, explained=SLIP),
+        printed_row("b2", 1.0, 2.0, explained=GUESS),
+        printed_row("b3", 1.0, 2.0, explained=PUZZLE),
         theorem_row("c", 0.0, 0.0),
+        variation_row("without the slip", 1.0, 1.0),
         new_row("d", 1.0),
     ]
     assert summarize_rows(rows) == (
-        "1 of 2 printed figures match, 1 explained; 1 of 1 check of a theorem holds; 1 figure of our own"
+        "1 of 4 printed figures match, 1 explained, 1 with an untested cause, 1 without a reading that gives the figure; "
+        "1 of 1 check of a theorem holds; 1 of 1 test confirms its cause; 1 figure of our own"
     )
     assert summarize_rows([]) == ""
 
@@ -187,7 +210,7 @@ def test_explanations_are_constants() -> None:
         text = Path(source).read_text(encoding="utf-8")
         assert not functions_that_explain(text), module
         assert "ComparisonRow(" not in text, (
-            f"{module}: make rows with printed_row, theorem_row, finding_row or new_row"
+            f"{module}: make rows with printed_row, theorem_row, finding_row, variation_row or new_row"
         )
 
 

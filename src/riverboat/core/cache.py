@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
@@ -21,6 +22,7 @@ from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 
 _CHECKSUM_KEY = "check"
+_SECONDS_KEY = "compute_seconds"
 Value = TypeVar("Value")
 
 
@@ -43,20 +45,51 @@ def user_folder(kind: str) -> Path:
     return Path(find("riverboat"))
 
 
+class _ReusedTime:
+    """Computing time that reads of the cache have saved in this process."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.lock = Lock()
+
+    def add(self, seconds: float) -> None:
+        with self.lock:
+            self.seconds += seconds
+
+
+_reused_time = _ReusedTime()
+
+
+def reused_seconds() -> float:
+    """Return the computing time in seconds that reads of the cache have saved in this process so far.
+
+    The time of a computation is its wall-clock time and the increase of this number.
+    """
+    return _reused_time.seconds
+
+
 def cached_arrays(name: str, compute: Callable[[], Mapping[str, Array]]) -> dict[str, Array]:
-    """Load arrays from the cache by name, or compute and store them; `name` must contain a version of its contents."""
+    """Load arrays from the cache by name, or compute and store them; `name` must contain a version of its contents.
+
+    The time of computing is stored with them (`reused_seconds`). Files without it, from before it was stored, count with
+    their array `seconds` if they have one.
+    """
     path = cache_folder() / f"{name}.npz"
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as file_arrays:
             arrays = {key: file_arrays[key] for key in file_arrays.files}
         if str(arrays.pop(_CHECKSUM_KEY)) == _checksum(arrays):
+            _reused_time.add(float(arrays.pop(_SECONDS_KEY, arrays.get("seconds", np.zeros(())))))
             return arrays
     except Exception:  # missing or damaged: readers of zip files and headers raise errors of many kinds
         pass
+    start_time, reused = time.perf_counter(), reused_seconds()
     arrays = dict(compute())
+    seconds = time.perf_counter() - start_time + reused_seconds() - reused
     # an unwritable folder only costs time
     with contextlib.suppress(OSError), files.atomic_write(path) as draft:
-        entries: dict[str, Any] = {**arrays, _CHECKSUM_KEY: np.array(_checksum(arrays))}
+        entries: dict[str, Any] = {**arrays, _SECONDS_KEY: np.array(seconds)}
+        entries[_CHECKSUM_KEY] = np.array(_checksum(entries))
         with draft.open("wb") as opened:
             np.savez(opened, **entries)
     return arrays

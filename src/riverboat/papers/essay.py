@@ -10,7 +10,7 @@ import numpy as np
 from riverboat.games.registry import game_from_spec
 from riverboat.games.small.normal_form import rock_paper_scissors
 from riverboat.papers.framework import Curve, ExperimentReport, format_notes
-from riverboat.papers.rows import ComparisonRow, ExplainedDifference, new_row, printed_row
+from riverboat.papers.rows import ComparisonRow, ExplainedDifference, new_row, printed_row, variation_row
 from riverboat.solvers.tabular.cfr import CFR
 from riverboat.solvers.tabular.trace import regret_matching, trace
 from riverboat.trees.compile import compile_game
@@ -51,8 +51,12 @@ def _value_row(solver: CFR, paper: float, rivals: tuple[float, ...], note: str) 
 MOVES = ("rock", "paper", "scissors")
 REGRETS = np.array([2.0, 1.0, 1.0])
 PRINTED_STRATEGY = (2 / 5, 1 / 5, 1 / 5)
-SLIP_NOTE = "a slip of the text: the sum of 2, 1 and 1 is 4, and the printed numbers do not sum to one"
-EXPLAINED_STRATEGY = tuple(ExplainedDifference(at, SLIP_NOTE, within=1e-9) for at in (1 / 2, 1 / 4, 1 / 4))
+SLIP_NOTE = "a slip of the text: regrets divided by 5, although their sum is 4"
+SLIP_DIVISOR = 5
+EXPLAINED_STRATEGY = tuple(
+    ExplainedDifference(at, SLIP_NOTE, 1e-9, f"divided by {SLIP_DIVISOR}: {move}")
+    for at, move in zip((1 / 2, 1 / 4, 1 / 4), MOVES, strict=True)
+)
 
 
 def run_rps(full: bool, seed: int) -> ExperimentReport:
@@ -61,6 +65,10 @@ def run_rps(full: bool, seed: int) -> ExperimentReport:
     rows = [
         printed_row(f"regrets (2, 1, 1): {move}", paper, float(ours), explained=explained)
         for move, paper, ours, explained in zip(MOVES, PRINTED_STRATEGY, example, EXPLAINED_STRATEGY, strict=True)
+    ]
+    rows += [
+        variation_row(f"divided by {SLIP_DIVISOR}: {move}", paper, regret / SLIP_DIVISOR)
+        for move, paper, regret in zip(MOVES, PRINTED_STRATEGY, REGRETS, strict=True)
     ]
     mixed = np.array([2.0, 1.0, -2.0])
     raw, proper = mixed / mixed.sum(), regret_matching(mixed)

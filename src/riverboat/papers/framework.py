@@ -18,7 +18,7 @@ from typing import Any, SupportsFloat, TypeAlias
 import numpy as np
 
 from riverboat.core.arrays import Array
-from riverboat.core.cache import cached_arrays
+from riverboat.core.cache import cached_arrays, reused_seconds
 from riverboat.core.claims import to_dicts
 from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.core.files import parse_toml
@@ -49,6 +49,15 @@ class ExperimentReport:
     curves: Sequence[Curve] = ()
     log: bool = False  # whether the axes of the figure are logarithmic
     draw: Callable[[], Any] | None = None  # makes the figure, instead of curves or bars of rows
+
+    def __post_init__(self) -> None:
+        kinds = {row.name: row.kind for row in self.rows}
+        for row in self.rows:
+            test = row.explained.test if row.explained else ""
+            if test and kinds.get(test, "new") == "new":
+                raise InputError(
+                    f"row {row.name!r}: its cause is tested by {test!r}: no row with a comparison has that name"
+                )
 
     @property
     def passes(self) -> bool:
@@ -127,9 +136,9 @@ class ExperimentParts:
         def work() -> PartArrays:
             if self.part not in (0, self.num_requested):
                 raise PartNotRequested
-            start_time = time.perf_counter()
+            start_time, reused = time.perf_counter(), reused_seconds()
             results = {key: np.asarray(value, float) for key, value in compute().items()}
-            return results | {"seconds": np.array(time.perf_counter() - start_time)}
+            return results | {"seconds": np.array(time.perf_counter() - start_time + reused_seconds() - reused)}
 
         try:
             results = cached_arrays(f"{self.name}-{name}", work) if self.use_cache else work()

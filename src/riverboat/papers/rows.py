@@ -1,16 +1,19 @@
 """Rows of a reproduction: a number of a paper next to ours, and the verdict on the two.
 
-There are four kinds, counted separately:
+There are five kinds, counted separately:
 
 - `printed`: the paper prints the number. Ours matches if it rounds to the printed digits. If either is an estimate, it
   matches within the errors, but only if the errors are small enough to separate the number from its `rivals`: the
   values of other rules or conventions. An error of half the distance to a rival, or more, proves nothing.
 - `theorem`: a value that a theorem or proposition requires of ours, up to rounding.
-- `finding`: an order or a direction that a table or figure of the paper shows, without a number of its own.
+- `finding`: an order or a direction that a table or figure of the paper shows, without a number of its own. It is
+  computed from the run and could come out otherwise; what holds by construction is a theorem or a new number.
+- `variation`: a run that varies the supposed cause of a difference. It confirms the cause if it gives the paper's number.
 - `new`: a number of ours. Nothing is compared; its interval may be tested against a null value.
 
-A difference may be explained. The explanation holds for the value at that time: the row fails if ours moves, or if it
-is too uncertain to tell.
+A known difference is recorded with our value at that time: the row fails if ours moves, or if it is too uncertain to
+tell. The difference is explained only if a row of the same report tests its cause. Otherwise the cause is untested, or
+no reading of the paper was found that gives the figure.
 """
 
 from __future__ import annotations
@@ -19,38 +22,55 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, SupportsFloat, TypeAlias
+from typing import Literal, Protocol, SupportsFloat, TypeAlias
 
 import numpy as np
+from scipy.special import stdtrit
 
 from riverboat.core.arrays import Array
 from riverboat.core.claims import ESTIMATE, EXACT, LOWER, UPPER, Claim
 from riverboat.core.errors import InputError
 
-RowKind: TypeAlias = Literal["printed", "theorem", "finding", "new"]
+RowKind: TypeAlias = Literal["printed", "theorem", "finding", "variation", "new"]
 Relation: TypeAlias = Literal["=", "<=", ">="]
 RowVerdict: TypeAlias = Literal[
-    "match", "differs", "blurred", "explained", "moved", "new", "significant", "not significant"
+    "match",
+    "differs",
+    "blurred",
+    "explained",
+    "untested",
+    "not found",
+    "moved",
+    "new",
+    "significant",
+    "not significant",
 ]
 
 FAILED_VERDICTS: tuple[RowVerdict, ...] = ("differs", "blurred", "moved")
+ESTIMATED_KINDS = "printed", "variation"  # kinds of rows that an estimate may match within errors
 MAX_ROUNDING = 1e-5  # largest rounding tolerance of theorem rows, for linear programs and sums
 
 
 @dataclass(frozen=True)
 class ExplainedDifference:
-    """A reason why ours differs from the paper's number, with our value when it was written.
+    """A known difference from the paper's number: our value when it was recorded, and its cause or what was tried.
 
     Write `at` as a constant, never from a result.
     """
 
-    at: float  # our value when the explanation was written
-    why: str
-    within: float  # allowed distance of ours from `at`, in addition to the noise of an estimate
+    at: float  # our value when the difference was recorded
+    why: str = ""  # supposed cause
+    within: float = 0.0  # allowed distance of ours from `at`, in addition to the noise of an estimate
+    test: str = ""  # name of the row of the same report that tests the cause
+    tried: str = ""  # readings that were tried, if none gives the figure; instead of `why`
 
     def __post_init__(self) -> None:
-        if not self.why:
-            raise InputError(f"explained at {self.at:g} without a reason: give why")
+        if bool(self.why) == bool(self.tried):
+            raise InputError(
+                f"explained at {self.at:g}: give either why, the cause, or tried, readings without success"
+            )
+        if self.test and not self.why:
+            raise InputError(f"explained at {self.at:g}: the test {self.test!r} needs why, the cause that it tests")
         if not self.within > 0:
             raise InputError(f"explained at {self.at:g}, within {self.within:g}: must be above 0")
 
@@ -59,7 +79,7 @@ class ExplainedDifference:
 class ComparisonRow:
     """One number of ours, with the paper's number or the value that it is compared with.
 
-    Create rows with `printed_row`, `theorem_row`, `finding_row` and `new_row`.
+    Create rows with `printed_row`, `theorem_row`, `finding_row`, `variation_row` and `new_row`.
     """
 
     name: str
@@ -93,11 +113,11 @@ class ComparisonRow:
             if self.null is not None and self.low is None:
                 raise InputError(f"{where}: null={self.null:g} needs an interval")
             return
-        if self.kind != "printed" and self.rounding > MAX_ROUNDING * max(1.0, abs(self.paper)):
+        if self.kind not in ESTIMATED_KINDS and self.rounding > MAX_ROUNDING * max(1.0, abs(self.paper)):
             raise InputError(
                 f"{where}: rounding {self.rounding:g}: larger than rounding errors; give an interval instead"
             )
-        if self.kind == "printed" and self.combined_error and not self.rivals:
+        if self.kind in ESTIMATED_KINDS and self.combined_error and not self.rivals:
             raise InputError(f"{where}: an estimate needs rivals: give the values it must be distinguished from")
         if self.explained is not None:
             largest = self._required_resolution(self.explained, self.paper) / 2
@@ -144,7 +164,8 @@ class ComparisonRow:
         """Verdict of the row: how our figure compares with the paper's.
 
         `blurred`: the figures agree within our interval, but the interval is too wide to exclude a real difference;
-        `moved`: a known deviation was documented with its value, and our figure now differs from that value.
+        `moved`: a known difference was recorded with its value, and our figure now differs from that value;
+        `untested`: no row tests the supposed cause of a known difference; `not found`: no reading gives the figure.
         """
         if self.paper is None:
             if self.null is None or self.low is None or self.high is None:
@@ -157,12 +178,18 @@ class ComparisonRow:
         if abs(self.ours - self.explained.at) > allowed:
             return "moved"
         if compared in FAILED_VERDICTS:
-            return "explained" if allowed <= self._required_resolution(self.explained, self.paper) else "blurred"
+            if allowed > self._required_resolution(self.explained, self.paper):
+                return "blurred"
+            if self.explained.tried:
+                return "not found"
+            return "explained" if self.explained.test else "untested"
         return compared
 
     def _compare(self, paper: float) -> RowVerdict:
         exact = self.rounding * (1 + 1e-9) + 1e-12  # differences of decimals have rounding errors
         gap = self.ours - paper
+        if self.kind == "finding" and self.low is not None and self.low < paper < (self.high or 0.0):
+            return "blurred"
         if self.relation != "=" or self.combined_error <= self.rounding:
             holds = {"<=": gap <= exact, ">=": gap >= -exact, "=": abs(gap) <= exact}
             return "match" if holds[self.relation] else "differs"
@@ -220,11 +247,43 @@ def finding_row(
     ours: SupportsFloat,
     relation: Relation = "=",
     *,
+    half_width: float | None = None,
     explained: ExplainedDifference | None = None,
     note: str = "",
 ) -> ComparisonRow:
-    """Create a row for an order or a direction that a paper shows: `ours` `relation` `paper`."""
-    return ComparisonRow(name, "finding", as_number(ours), paper, relation, explained=explained, note=note)
+    """Create a row for an order or a direction that a paper shows: `ours` `relation` `paper`.
+
+    `ours` is computed from the run and could come out otherwise. An estimate has the half-width of its interval, which
+    must lie on one side of `paper` to tell.
+    """
+    low, high = _ends(ours, None, half_width)
+    return ComparisonRow(
+        name, "finding", as_number(ours), paper, relation, low=low, high=high, explained=explained, note=note
+    )
+
+
+def variation_row(
+    name: str,
+    paper: float,
+    ours: SupportsFloat,
+    relation: Relation = "=",
+    *,
+    digits: int | None = None,
+    half_width: float | None = None,
+    error: float = 0.0,
+    rivals: Sequence[float] = (),
+    note: str = "",
+) -> ComparisonRow:
+    """Create a row that tests the cause of a difference: `ours` is our number with the supposed cause varied.
+
+    The cause is confirmed if it matches the paper's number, under the same rules as a printed number; `rivals` contain
+    our number without the variation, which an estimate must be distinguished from.
+    """
+    rounding = 0.5 * 10.0**-digits if digits is not None else 1e-9 * max(1.0, abs(paper))
+    return ComparisonRow(
+        name, "variation", as_number(ours), paper, relation, rounding, *_ends(ours, None, half_width), False, error,
+        tuple(rivals), note=note,
+    )  # fmt: skip
 
 
 def new_row(
@@ -252,6 +311,11 @@ def mean_row(
     return new_row(name, np.mean(samples), half_width=half_width, null=null, note=note)
 
 
+def student_half_width(samples: Sequence[float] | Array) -> float:
+    """Return the half-width of the 95 % interval of the mean of a few independent samples, by Student's t."""
+    return float(stdtrit(len(samples) - 1, 0.975) * np.std(samples, ddof=1) / len(samples) ** 0.5)
+
+
 def as_number(value: SupportsFloat) -> float:
     """Convert a number, such as a NumPy scalar, to one that JSON can store."""
     return value if isinstance(value, int) else float(value)
@@ -270,14 +334,34 @@ def _ends(
 
 _VERDICT_LABELS: dict[RowVerdict, str] = {
     "explained": "differs, explained",
+    "untested": "differs, cause not tested",
+    "not found": "differs: no reading was found that gives the figure",
     "differs": "differs",
     "blurred": "too wide to tell",
     "moved": "moved since explained",
 }
-_KIND_VERDICT_LABELS = {"theorem": ("holds", "fails"), "finding": ("agrees", "differs")}
+_KIND_VERDICT_LABELS = {
+    "theorem": ("holds", "fails"),
+    "finding": ("agrees", "differs"),
+    "variation": ("confirms", "refutes"),
+}
 
 
-def format_verdict(row: ComparisonRow) -> str:
+class JudgedRow(Protocol):
+    """A row with its verdict: of an experiment that just ran, or of a stored result."""
+
+    @property
+    def kind(self) -> RowKind:
+        """Kind of the row."""
+        ...
+
+    @property
+    def verdict(self) -> RowVerdict:
+        """Verdict of the row."""
+        ...
+
+
+def format_verdict(row: JudgedRow) -> str:
     """Return the label of a verdict for tables."""
     verdict = row.verdict
     if row.kind in _KIND_VERDICT_LABELS and verdict in ("match", "differs"):
@@ -289,11 +373,17 @@ _KIND_SUMMARIES = {
     "printed": ("printed figure matches", "printed figures match"),
     "theorem": ("check of a theorem holds", "checks of theorems hold"),
     "finding": ("finding agrees", "findings agree"),
+    "variation": ("test confirms its cause", "tests confirm their causes"),
 }
-_FAILURE_SUMMARIES: dict[RowVerdict, str] = _VERDICT_LABELS | {"explained": "explained", "differs": "unexplained"}
+_FAILURE_SUMMARIES: dict[RowVerdict, str] = _VERDICT_LABELS | {
+    "explained": "explained",
+    "untested": "with an untested cause",
+    "not found": "without a reading that gives the figure",
+    "differs": "unexplained",
+}
 
 
-def summarize_rows(rows: Sequence[ComparisonRow]) -> str:
+def summarize_rows(rows: Sequence[JudgedRow]) -> str:
     """Return a sentence with the number of rows of each kind, and how many match."""
     parts = []
     for kind, labels in _KIND_SUMMARIES.items():

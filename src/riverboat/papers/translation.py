@@ -7,15 +7,17 @@ equilibrium with pot and all-in bets.
 
 from __future__ import annotations
 
-from riverboat.abstraction.actions.translation import TRANSLATION_MAPPINGS
+import numpy as np
+
+from riverboat.abstraction.actions.translation import TRANSLATION_MAPPINGS, TieRule
 from riverboat.games.small.poker import leduc
 from riverboat.games.small.toy_games import HalfStreet, bet_grid, clairvoyance, half_street_kuhn
 from riverboat.papers.framework import Curve, ExperimentReport, format_notes, load_figures
-from riverboat.papers.rows import ComparisonRow, ExplainedDifference, finding_row, printed_row
-from riverboat.solvers.exact.lp import solve_lp, undominated
+from riverboat.papers.rows import ComparisonRow, ExplainedDifference, finding_row, printed_row, variation_row
+from riverboat.solvers.exact.lp import preferred_equilibrium, solve_lp, undominated
 from riverboat.solvers.tabular.best_response import quality
 from riverboat.solvers.tabular.cfr import CFR
-from riverboat.strategies.lifting import translate_many
+from riverboat.strategies.lifting import translate, translate_many
 from riverboat.strategies.tabular import Strategy
 from riverboat.trees.public import PublicTree
 
@@ -58,28 +60,44 @@ def table_rows(
     digits: int,
     explained: dict[int, ExplainedDifference],
     suffix: str = "",
-    notes: dict[int, str] | None = None,
 ) -> tuple[list[ComparisonRow], list[Curve]]:
     """Compare a printed table, which has a row by stack for each mapping, with our values by stack and mapping.
 
-    Explanations and notes, by stack, are those of Det-Arith. `suffix` follows the name of each mapping.
+    Explanations, by stack, are those of Det-Arith. `suffix` follows the name of each mapping.
     """
     rows, curves = [], []
     for mapping, papers in table.items():
         title = f"{TRANSLATION_MAPPINGS[mapping].title}{suffix}"
         for stack, paper in zip(columns, papers, strict=True):
             why = explained.get(stack) if mapping == "det-arith" else None
-            note = notes[stack] if notes and why else ""
             ours = columns[stack][mapping]
-            rows.append(printed_row(f"{title}, stack {stack}", paper, ours, digits=digits, explained=why, note=note))
+            rows.append(printed_row(f"{title}, stack {stack}", paper, ours, digits=digits, explained=why))
         curves.append(Curve(title, columns, [column[mapping] for column in columns.values()]))
     return rows, curves
+
+
+MISPRINT_BOUND = 0.015  # numbers from here on do not round to the printed 0.01
+
+
+def det_arith_gain(stack: int, more_bets: tuple[float, ...] = (), tie: TieRule = "low") -> float:
+    """Return a best response's gain against Det-Arith with a rule for ties, if it has more bets than tenths of a pot."""
+    small = caller_equilibrium(clairvoyance(pot_and_all_in(stack)))
+    tree = PublicTree(clairvoyance(tuple(sorted({*bet_grid(stack), *more_bets}))))
+    return quality(translate(small, tree, "det-arith", tie)).best[0] - stack / (2 * (stack + 1))
 
 
 def run_clairvoyance(full: bool, seed: int) -> ExperimentReport:
     """Compute all 49 entries of table 2: exploitability in the clairvoyance game by mapping and stack."""
     columns = {stack: clairvoyance_exploitabilities(stack) for stack in STACKS}
     rows, curves = table_rows(CLAIRVOYANCE_TABLE, columns, 2, CLAIRVOYANCE_EXPLAINED)
+    least = min(det_arith_gain(1, tie="low"), det_arith_gain(1, tie="high"))
+    limit = round(det_arith_gain(20, (10.5 + 1e-7,)), 6)
+    rows += [
+        variation_row(
+            "stack 1, the least over both rules for ties", MISPRINT_BOUND, least, ">=", note="more than 0.01"
+        ),
+        variation_row("stack 20, a bet just above 10.5", 2.38, limit, digits=2, note="the limit, of bets of any size"),
+    ]
     return ExperimentReport(rows, format_notes("translation-clairvoyance"), curves)
 
 
@@ -90,11 +108,25 @@ SMALL_MENU = "100%/a"
 TIE_TOLERANCE = 0.005  # averages this close count as a tie: the two randomized geometric mappings
 LEDUC_TABLE: dict[str, list[float]] = load_figures("translation-leduc")  # table 6: player 1, player 2, average
 UNSTATED_EQUILIBRIUM = "another equilibrium of the small game; the paper does not say which it used"
-LEDUC_EXPLAINED: dict[str, list[ExplainedDifference]] = {
-    mapping: [ExplainedDifference(at, UNSTATED_EQUILIBRIUM, within=0.0005) for at in ours]
-    for mapping, ours in load_figures("translation-leduc", "explained").items()
-}
+NO_EQUILIBRIUM = "other equilibria of the small game: none of them is so low"
 COLUMN_LABELS = ("player 1", "player 2", "average")
+# Deterministic mappings of player 1: no equilibrium that was tried is as low as the paper's.
+NO_EQUILIBRIUM_FOUND = {("det-arith", 0), ("det-geo", 0), ("det-pshar", 0)}
+
+
+def leduc_label(mapping: str, column: int) -> str:
+    """Return the name of a cell of table 6."""
+    return f"{TRANSLATION_MAPPINGS[mapping].title}, {COLUMN_LABELS[column]}"
+
+
+LEDUC_EXPLAINED: dict[tuple[str, int], ExplainedDifference] = {
+    (mapping, k): ExplainedDifference(at, within=0.0005, tried=NO_EQUILIBRIUM)
+    if (mapping, k) in NO_EQUILIBRIUM_FOUND
+    else ExplainedDifference(at, UNSTATED_EQUILIBRIUM, 0.0005, f"{leduc_label(mapping, k)}: nearest equilibrium")
+    for mapping, ours in load_figures("translation-leduc", "explained").items()
+    for k, at in enumerate(ours)
+}
+NUM_SAMPLED_EQUILIBRIA = 4  # vertices of the set of equilibria in random directions
 VALUE_ITERATIONS = 500  # DCFR iterations that bracket the value of the full game
 
 
@@ -118,9 +150,22 @@ def solve_small_game(stack: int) -> dict[str, Strategy]:
     return {"LP": solve_lp(tree).strategy, "undominated": undominated(tree).strategy, "CFR": solver.average()}
 
 
+def sample_equilibria(stack: int, seed: int) -> list[Strategy]:
+    """Return further equilibria of the small game: vertices that maximize or minimize sums of sequences' probabilities."""
+    tree, rng = PublicTree(leduc(stack=stack, menu=SMALL_MENU)), np.random.default_rng(seed)
+    ones = np.ones(tree.table_size)
+    directions = [ones, -ones, *rng.normal(size=(NUM_SAMPLED_EQUILIBRIA, tree.table_size))]
+    return [preferred_equilibrium(tree, direction).strategy for direction in directions]
+
+
 def best_response_values(small: Strategy, tree: PublicTree) -> dict[str, tuple[float, ...]]:
     """Return both players' best-response values against the translated strategy, for each mapping."""
     return {m: quality(s).best for m, s in translate_many(small, tree).items()}
+
+
+def _exploitability_cells(best: tuple[float, ...], value: float) -> tuple[float, float, float]:
+    """Return the exploitability of player 1 and of player 2, and their average, from best-response values."""
+    return best[1] + value, best[0] - value, (best[0] + best[1]) / 2
 
 
 def run_leduc(full: bool, seed: int) -> ExperimentReport:
@@ -140,15 +185,26 @@ def run_leduc(full: bool, seed: int) -> ExperimentReport:
     solver.step(VALUE_ITERATIONS)
     low, high = solver.quality().bracket
     value, half = (low + high) / 2, (high - low) / 2
+    more = [best_response_values(small, tree) for small in sample_equilibria(LEDUC_STACK, seed)]
     for m, papers in LEDUC_TABLE.items():
-        best = best_responses["LP"][m]
-        for k, ours in enumerate((best[1] + value, best[0] - value, averages["LP"][m])):
-            title, rivals = TRANSLATION_MAPPINGS[m].title, [row[k] for other, row in LEDUC_TABLE.items() if other != m]
+        cells = [_exploitability_cells(values[m], value) for values in (*best_responses.values(), *more)]
+        lowest, highest = np.min(cells, axis=0), np.max(cells, axis=0)
+        for k, ours in enumerate(cells[0]):
+            rivals = [row[k] for other, row in LEDUC_TABLE.items() if other != m]
             width = half if k < 2 else None  # the value of the game cancels in the average
+            name, known = leduc_label(m, k), LEDUC_EXPLAINED[m, k]
+            found = f"{lowest[k]:.3f} to {highest[k]:.3f} in {len(cells)} equilibria"
             rows.append(
-                printed_row(f"{title}, {COLUMN_LABELS[k]}", papers[k], ours, digits=3, half_width=width, certified=True,
-                            rivals=rivals, explained=LEDUC_EXPLAINED[m][k])
+                printed_row(name, papers[k], ours, digits=3, half_width=width, certified=True, rivals=rivals, explained=known,
+                            note=found)
             )  # fmt: skip
+            if known.test:
+                nearest = np.clip(papers[k], lowest[k], highest[k])
+                rows.append(
+                    variation_row(
+                        known.test, papers[k], nearest, digits=3, note="between them, as mixtures are equilibria"
+                    )
+                )
     return ExperimentReport(rows, format_notes("translation-leduc", value=value, half=half))
 
 
@@ -161,7 +217,9 @@ KUHN_TABLES: dict[float, dict[str, list[float]]] = {
 }
 # Det-Arith with 0.4 pots, by stack: our values at the time of the explanation.
 KUHN_EXPLAINED = {
-    stack: ExplainedDifference(at, "ties there fell by rounding", within=1e-6)
+    stack: ExplainedDifference(
+        at, "ties at the upper threshold fell by rounding", 1e-6, f"ties to all-in, stack {stack}"
+    )
     for stack, at in {1: 1 / 14, 3: 7 / 60, 5: 0.286508, 20: 0.853968, 50: 1.932866, 100: 3.721169}.items()
 }
 
@@ -199,12 +257,11 @@ def run_kuhn(full: bool, seed: int) -> ExperimentReport:
     for size, table in KUHN_TABLES.items():
         name = "pot" if size == 1 else f"{size:g} pot"
         columns = {stack: kuhn_exploitabilities(size, stack) for stack in STACKS}
-        upwards = {}
-        for stack in STACKS:
-            nudged = kuhn_exploitabilities(size, stack, 1e-9)["det-arith"]
-            upwards[stack] = f"{nudged:.4f} when a bet on the threshold is translated to all-in"
         explained = KUHN_EXPLAINED if size == 0.4 else {}
-        table_results, table_curves = table_rows(table, columns, 3, explained, f", {name}", upwards)
+        table_results, table_curves = table_rows(table, columns, 3, explained, f", {name}")
         rows += table_results
+        for stack, difference in explained.items():
+            nudged = kuhn_exploitabilities(size, stack, 1e-9)["det-arith"]
+            rows.append(variation_row(difference.test, table["det-arith"][STACKS.index(stack)], nudged, digits=3))
         curves += table_curves
     return ExperimentReport(rows, format_notes("translation-kuhn"), curves)
