@@ -45,25 +45,38 @@ def user_folder(kind: str) -> Path:
 
 def cached_arrays(name: str, compute: Callable[[], Mapping[str, Array]]) -> dict[str, Array]:
     """Load arrays from the cache by name, or compute and store them; `name` must contain a version of its contents."""
-    path = cache_folder() / f"{name}.npz"
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as file_arrays:
-            arrays = {key: file_arrays[key] for key in file_arrays.files}
-        if str(arrays.pop(_CHECKSUM_KEY)) == _checksum(arrays):
-            return arrays
-    except Exception:  # missing or damaged: readers of zip files and headers raise errors of many kinds
-        pass
-    arrays = dict(compute())
-    # an unwritable folder only costs time
-    with contextlib.suppress(OSError), files.atomic_write(path) as draft:
-        entries: dict[str, Any] = {**arrays, _CHECKSUM_KEY: np.array(_checksum(arrays))}
-        with draft.open("wb") as opened:
-            np.savez(opened, **entries)
+    arrays = load_arrays(name)
+    if arrays is None:
+        arrays = dict(compute())
+        store_arrays(name, arrays)
     return arrays
 
 
-def _checksum(arrays: Mapping[str, Array]) -> str:
-    digest = hashlib.sha256()
+def load_arrays(name: str, identity: str = "") -> dict[str, Array] | None:
+    """Load arrays from the cache, or return None if they are missing, damaged, or stored with another identity."""
+    try:
+        with _path(name).open("rb") as file, np.load(file, allow_pickle=False) as file_arrays:
+            arrays = {key: file_arrays[key] for key in file_arrays.files}
+        return arrays if str(arrays.pop(_CHECKSUM_KEY)) == _checksum(arrays, identity) else None
+    except Exception:  # missing or damaged: readers of zip files and headers raise errors of many kinds
+        return None
+
+
+def store_arrays(name: str, arrays: Mapping[str, Array], identity: str = "") -> None:
+    """Store arrays in the cache; `identity` says what they are made from, if the name is only a hash of that."""
+    # an unwritable folder only costs time
+    with contextlib.suppress(OSError), files.atomic_write(_path(name)) as draft:
+        entries: dict[str, Any] = {**arrays, _CHECKSUM_KEY: np.array(_checksum(arrays, identity))}
+        with draft.open("wb") as opened:
+            np.savez(opened, **entries)
+
+
+def _path(name: str) -> Path:
+    return cache_folder() / f"{name}.npz"
+
+
+def _checksum(arrays: Mapping[str, Array], identity: str) -> str:
+    digest = hashlib.sha256(identity.encode())
     for key in sorted(arrays):
         array = np.ascontiguousarray(arrays[key])
         digest.update(repr((key, array.shape, array.dtype.str)).encode())
