@@ -88,7 +88,8 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_an_infinite_game_is_rejected(hasty: None, shape: Any) -> None:
     with pytest.raises(
-        MemoryLimitError, match=r"^deep: (more than 1e\+300|about [0-9.e+]+) (histories|public states), which"
+        MemoryLimitError,
+        match=r"^deep: (more than 1e\+300|about [0-9.e+]+) (histories|public states), which.* no random line .*unbounded",
     ):
         compile_game(shape(None))
 
@@ -96,7 +97,7 @@ def test_an_infinite_game_is_rejected(hasty: None, shape: Any) -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_memory_limits(hasty: None, shape: Any) -> None:
     game = shape(10)  # 2,047 nodes
-    with pytest.raises(MemoryLimitError, match=r"deep: [0-9,]+( of about [0-9.e+]+)? .*20 kB"):
+    with pytest.raises(MemoryLimitError, match=r"deep: ([0-9,]+( of about [0-9.e+]+)?|about [0-9.e+]+) .*20 kB"):
         compile_game(game, memory=20_000)
     assert len(compile_game(game, memory=10**12).nodes.actor) == 2047
     with pytest.raises(InputError, match="memory=0"):
@@ -172,6 +173,42 @@ def test_the_estimate_is_unbiased(monkeypatch: pytest.MonkeyPatch, name: str) ->
     game = game_from_spec(name)
     estimate = tree_layout.estimate_num_nodes(game.root(), 60.0)
     assert estimate == pytest.approx(len(compile_game(game).nodes.actor), rel=0.2)
+
+
+def test_a_game_of_moderate_excess_is_rejected_early(hasty: None) -> None:
+    """Seven estimates that agree prove what a single one does not: four times the limit is refused at once."""
+    nodes = 2**21 - 1
+    needed = nodes * tree_layout.MIN_HISTORY_BYTES
+    reports: list[BuildProgress] = []
+    with pytest.raises(MemoryLimitError, match=r"about 2\.1e\+06 histories.*lines have up to 20 actions$"):
+        compile_game(Deep(20), memory=needed // 4, progress=reports.append)
+    assert reports[-1].count < nodes / 8
+
+
+def test_the_smallest_of_several_estimates_decides() -> None:
+    """One estimate that is too high, of seven, does not refuse a game that fits."""
+
+    def estimate(seconds: float, seed: int) -> tree_layout.TreeSizeEstimate:
+        return tree_layout.TreeSizeEstimate(400.0 if seed == 3 else 90.0, longest=5, endless=False)
+
+    with build_context(memory=100), BuildMonitor("skewed", "building", "nodes", 1, estimate) as monitor:
+        monitor._check_estimate(estimate, 0)
+        assert monitor.expected == pytest.approx((400 + 6 * 90) / 7)
+    with (
+        pytest.raises(MemoryLimitError, match=r"skewed: about 1\.3e\+02 nodes.*random lines have up to 5 actions"),
+        build_context(memory=90 // 2),
+        BuildMonitor("skewed", "building", "nodes", 1, estimate) as monitor,
+    ):
+        monitor._check_estimate(estimate, 0)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_line_without_end_is_rejected(shape: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one action everywhere, no estimate of the size can tell that the game is unbounded."""
+    monkeypatch.setattr(tree_layout, "MAX_DEPTH", 2_000)
+    with pytest.raises(InputError, match=r"^deep: a line of more than 2,000 actions.*unbounded"):
+        compile_game(shape(None, width=1))
+    assert len(compile_game(shape(1_900, width=1)).nodes.actor) == 1_901
 
 
 # --- early rejection of unsupported games ---

@@ -391,7 +391,7 @@ def test_unsupported_games(spec: str, message: str) -> None:
 def test_errors_during_traversal() -> None:
     """OpenSpiel accepts every size in limit games, and then finds the sizes illegal."""
     game = universal(1, 13, "limit")
-    with pytest.raises(InputError, match=r"after \[0, 1\]: OpenSpiel says"):
+    with pytest.raises(InputError, match=r"after \[0, 1[0-9, ]*\]: OpenSpiel says"):
         tree_of(f"open_spiel:{game}")
 
 

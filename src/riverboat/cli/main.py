@@ -41,6 +41,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "icm": ("models.tournament:icm",),
     "pushfold": ("models.tournament:pushfold", "tournaments:push_fold"),
     "team": ("solve.multiplayer:team", "solve:team_values"),
+    "correlated": ("solve.multiplayer:correlated", "general_sum:correlated"),
     "tournament": ("models.tournament:tournament", "tournaments:solve_tournament"),
     "exploitability": ("evaluation:exploitability", "evaluate:exploitability"),
     "lbr": ("evaluation:lbr", "evaluate:lbr"),

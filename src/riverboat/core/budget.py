@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from riverboat.core.cancellation import check_cancellation
 from riverboat.core.errors import InputError, MemoryLimitError
@@ -28,9 +28,11 @@ DEFAULT_MEMORY_BUDGET = 4_000_000_000  # bytes, if the system does not report it
 CHECK_INTERVAL = 0.25  # seconds between two checks
 ESTIMATE_DELAY = 1.0  # seconds before the size is estimated
 ESTIMATE_SECONDS = 0.4  # seconds that the estimate may take
-# The estimate is unbiased and never negative. So it exceeds REFUSAL_FACTOR times the true size with probability
-# at most 1 / REFUSAL_FACTOR (Markov's inequality).
-REFUSAL_FACTOR = 50.0
+ESTIMATE_PAUSE = 2.0  # factor between the times of two estimates
+# Estimates are unbiased and never negative. So each exceeds k times the true size with probability at most 1 / k (Markov's
+# inequality), and all of n independent ones with probability at most k to the power -n.
+REFUSAL_FACTOR = 50.0  # of the mean of all estimates
+NUM_ESTIMATES, SMALLEST_FACTOR = 7, 1.9  # of the smallest estimate: wrong with probability 1/89
 MIN_COUNT_TO_EXTRAPOLATE = 200_000  # nodes before the memory per node is measured from the process
 MAX_COUNT = 2**31 - 2**24  # nodes are numbered in 32 bits
 
@@ -105,6 +107,14 @@ def require_memory(task: str, needed_bytes: float, share: float = MEMORY_SHARE) 
         raise MemoryLimitError(f"{task}: needs {format_bytes(needed_bytes)}, and {_describe_budget(budget, share)}")
 
 
+class SizeEstimate(Protocol):
+    """Estimated size of a tree from random lines."""
+
+    nodes: float
+    longest: int  # actions of the longest line
+    endless: bool  # whether no line came to an end
+
+
 class BuildMonitor:
     """Context manager that counts built nodes, and at intervals reports progress and checks the memory limit.
 
@@ -118,7 +128,7 @@ class BuildMonitor:
         activity: str,
         unit: str,
         bytes_each: int,
-        estimate: Callable[[float], float] | None = None,  # time limit in seconds -> estimated count
+        estimate: Callable[[float, int], SizeEstimate] | None = None,  # time limit in seconds, seed -> size
         expected: float | None = None,
     ) -> None:
         self.name, self.unit = name, unit
@@ -127,6 +137,8 @@ class BuildMonitor:
         self.expected = expected  # known or estimated final count
         self._bytes_each = bytes_each  # minimum size of one node
         self._estimate = estimate
+        self._estimates: list[list[SizeEstimate]] = [[] for _ in range(NUM_ESTIMATES)]  # independent groups
+        self._next_estimate = ESTIMATE_DELAY  # seconds since the start
         self._budget = memory_budget()
         self._resident = resident_memory()
         self._started = clock.monotonic()
@@ -151,18 +163,34 @@ class BuildMonitor:
                 f"{self.name}: {self.count:,}{of} {self.unit} take {format_bytes(used)}, and "
                 f"{_describe_budget(self._budget)}"
             )
-        if self._estimate is not None and clock.monotonic() - self._started >= ESTIMATE_DELAY:
-            self.expected = max(float(self.count), self._estimate(ESTIMATE_SECONDS))
-            self._estimate = None
-            need = self.expected * (used / self.count if self.count >= MIN_COUNT_TO_EXTRAPOLATE else self._bytes_each)
-            if need > REFUSAL_FACTOR * self._budget:
-                raise MemoryLimitError(
-                    f"{self.name}: {format_estimate(self.expected)} {self.unit}, which need {format_bytes(need)}, and "
-                    f"{_describe_budget(self._budget)}"
-                )
+        if self._estimate is not None and clock.monotonic() - self._started >= self._next_estimate:
+            self._check_estimate(self._estimate, used)
         self._report()
         check_cancellation()
         self._next = clock.monotonic() + CHECK_INTERVAL
+
+    def _check_estimate(self, estimate: Callable[[float, int], SizeEstimate], used: int) -> None:
+        """Estimate the final count, and raise MemoryLimitError if it is very probably too large."""
+        first_seed = NUM_ESTIMATES * len(self._estimates[0])
+        for k, group in enumerate(self._estimates):
+            group.append(estimate(ESTIMATE_SECONDS / NUM_ESTIMATES, first_seed + k))
+        self._next_estimate = ESTIMATE_PAUSE * (clock.monotonic() - self._started)
+        means = [sum(each.nodes for each in group) / len(group) for group in self._estimates]
+        mean = sum(means) / len(means)
+        self.expected = max(float(self.count), mean)
+        each = used / self.count if self.count >= MIN_COUNT_TO_EXTRAPOLATE else self._bytes_each
+        if max(mean / REFUSAL_FACTOR, min(means) / SMALLEST_FACTOR) * each > self._budget:
+            lines = [line for group in self._estimates for line in group]
+            depth, endless = max(line.longest for line in lines), all(line.endless for line in lines)
+            length = (
+                f"no random line ends within {depth:,} actions: the game is unbounded, or far too long"
+                if endless
+                else f"random lines have up to {depth:,} actions"
+            )
+            raise MemoryLimitError(
+                f"{self.name}: {format_estimate(self.expected)} {self.unit}, which need "
+                f"{format_bytes(self.expected * each)}, and {_describe_budget(self._budget)}; {length}"
+            )
 
     def _report(self, state: Literal["growing", "done", "interrupted"] = "growing") -> None:
         listener = _BUILD_LIMITS.get().listener

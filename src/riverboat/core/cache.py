@@ -74,29 +74,42 @@ def cached_arrays(name: str, compute: Callable[[], Mapping[str, Array]]) -> dict
     The time of computing is stored with them (`reused_seconds`). Files without it, from before it was stored, count with
     their array `seconds` if they have one.
     """
-    path = cache_folder() / f"{name}.npz"
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as file_arrays:
-            arrays = {key: file_arrays[key] for key in file_arrays.files}
-        if str(arrays.pop(_CHECKSUM_KEY)) == _checksum(arrays):
-            _reused_time.add(float(arrays.pop(_SECONDS_KEY, arrays.get("seconds", np.zeros(())))))
-            return arrays
-    except Exception:  # missing or damaged: readers of zip files and headers raise errors of many kinds
-        pass
+    arrays = load_arrays(name)
+    if arrays is not None:
+        _reused_time.add(float(arrays.pop(_SECONDS_KEY, arrays.get("seconds", np.zeros(())))))
+        return arrays
     start_time, reused = time.perf_counter(), reused_seconds()
     arrays = dict(compute())
     seconds = time.perf_counter() - start_time + reused_seconds() - reused
-    # an unwritable folder only costs time
-    with contextlib.suppress(OSError), files.atomic_write(path) as draft:
-        entries: dict[str, Any] = {**arrays, _SECONDS_KEY: np.array(seconds)}
-        entries[_CHECKSUM_KEY] = np.array(_checksum(entries))
-        with draft.open("wb") as opened:
-            np.savez(opened, **entries)
+    store_arrays(name, {**arrays, _SECONDS_KEY: np.array(seconds)})
     return arrays
 
 
-def _checksum(arrays: Mapping[str, Array]) -> str:
-    digest = hashlib.sha256()
+def load_arrays(name: str, identity: str = "") -> dict[str, Array] | None:
+    """Load arrays from the cache, or return None if they are missing, damaged, or stored with another identity."""
+    try:
+        with _path(name).open("rb") as file, np.load(file, allow_pickle=False) as file_arrays:
+            arrays = {key: file_arrays[key] for key in file_arrays.files}
+        return arrays if str(arrays.pop(_CHECKSUM_KEY)) == _checksum(arrays, identity) else None
+    except Exception:  # missing or damaged: readers of zip files and headers raise errors of many kinds
+        return None
+
+
+def store_arrays(name: str, arrays: Mapping[str, Array], identity: str = "") -> None:
+    """Store arrays in the cache; `identity` says what they are made from, if the name is only a hash of that."""
+    # an unwritable folder only costs time
+    with contextlib.suppress(OSError), files.atomic_write(_path(name)) as draft:
+        entries: dict[str, Any] = {**arrays, _CHECKSUM_KEY: np.array(_checksum(arrays, identity))}
+        with draft.open("wb") as opened:
+            np.savez(opened, **entries)
+
+
+def _path(name: str) -> Path:
+    return cache_folder() / f"{name}.npz"
+
+
+def _checksum(arrays: Mapping[str, Array], identity: str) -> str:
+    digest = hashlib.sha256(identity.encode())
     for key in sorted(arrays):
         array = np.ascontiguousarray(arrays[key])
         digest.update(repr((key, array.shape, array.dtype.str)).encode())

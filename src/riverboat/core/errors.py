@@ -16,7 +16,7 @@ RiverboatError
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -188,7 +188,7 @@ def join_names(names: Iterable[str]) -> str:
     return ", ".join(listed[:MAX_LISTED_NAMES] + more)
 
 
-def unknown_name_error(kind: str, name: str, known: Iterable[str]) -> InputError:
+def unknown_name_error(kind: str, name: str, known: Iterable[str], suggestions: Sequence[str] = ()) -> InputError:
     """Return an error for an unknown name that lists the known ones and suggests the closest.
 
     Parameters
@@ -199,6 +199,8 @@ def unknown_name_error(kind: str, name: str, known: Iterable[str]) -> InputError
         The unknown name.
     known
         Names that exist, in any order.
+    suggestions
+        More names to suggest, which are not listed. One that ends with the unknown name is preferred.
 
     Returns
     -------
@@ -211,7 +213,9 @@ def unknown_name_error(kind: str, name: str, known: Iterable[str]) -> InputError
     unknown game 'leduk'; did you mean 'leduc'? (known: kuhn, leduc)
     """
     names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5) if len(name) <= MAX_REPR_LENGTH else []
+    close = [suggestion for suggestion in suggestions if suggestion.endswith(f":{name}")][:1]
+    if not close and len(name) <= MAX_REPR_LENGTH:
+        close = difflib.get_close_matches(name, [*names, *suggestions], n=1, cutoff=0.5)
     hint = f"; did you mean {close[0]!r}?" if close else ""
     return InputError(f"unknown {kind} {short_repr(name)}{hint} (known: {join_names(names)})")
 

@@ -6,7 +6,6 @@ games become turn-based: players choose one after the other, without seeing earl
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,7 +13,9 @@ from functools import cached_property, wraps
 from typing import Any, TypeVar
 
 from riverboat.core.errors import InputError, RiverboatError, short_repr, unknown_name_error
+from riverboat.formats.open_spiel_layout import layout_of_game, open_spiel_error, unique_labels
 from riverboat.games.base import CHANCE, TERMINAL
+from riverboat.games.tree_layout import HistoryTreeLayout, PayoffCheck
 
 PREFIX = "open_spiel:"
 
@@ -90,6 +91,30 @@ def import_pyspiel() -> Any:
     return pyspiel
 
 
+def is_registered(name: str) -> bool:
+    """Return whether OpenSpiel is installed and has a game of this name.
+
+    Parameters
+    ----------
+    name
+        Name without parameters.
+
+    Returns
+    -------
+    bool
+        False if OpenSpiel is not installed.
+
+    Examples
+    --------
+    >>> is_registered("no such game")
+    False
+    """
+    try:
+        return name in import_pyspiel().registered_names()
+    except InputError:
+        return False
+
+
 @contextmanager
 def open_spiel_errors(where: str) -> Iterator[None]:
     """Turn exceptions of OpenSpiel inside the block into InputErrors.
@@ -120,14 +145,7 @@ def open_spiel_errors(where: str) -> Iterator[None]:
     except (RiverboatError, MemoryError):
         raise
     except Exception as error:  # pyspiel's own, C++ exceptions, and those of games written in Python
-        raise _open_spiel_error(where, error) from None
-
-
-def _open_spiel_error(where: str, error: Exception) -> InputError:
-    """Return an InputError with the message of OpenSpiel's exception in one line."""
-    # After an unknown name OpenSpiel lists all known games.
-    text = " ".join(str(error).partition(" Available games")[0].split())
-    return InputError(f"{where}: OpenSpiel says: {text or type(error).__name__}")
+        raise open_spiel_error(where, error) from None
 
 
 def _translate_errors(method: Callable[..., _T]) -> Callable[..., _T]:
@@ -140,7 +158,7 @@ def _translate_errors(method: Callable[..., _T]) -> Callable[..., _T]:
         except (RiverboatError, MemoryError):
             raise
         except Exception as error:
-            raise _open_spiel_error(f"{self.name} after {self.state.history()}", error) from None
+            raise open_spiel_error(f"{self.name} after {self.state.history()}", error) from None
 
     return call
 
@@ -196,6 +214,16 @@ class OpenSpielGame:
         """Return the initial state."""
         return _OpenSpielState(self.name, self.game.new_initial_state(), {})
 
+    def layout(self, check_payoffs: PayoffCheck | None = None) -> HistoryTreeLayout:
+        """Return the tree as arrays, from the cache if it is there.
+
+        Parameters
+        ----------
+        check_payoffs
+            Function that is called with each new row of payoffs and may raise an error.
+        """
+        return layout_of_game(self.name, self.game, self.root, check_payoffs)
+
 
 @dataclass(frozen=True, eq=False)
 class _OpenSpielState:
@@ -219,10 +247,7 @@ class _OpenSpielState:
     def actions(self) -> tuple[str, ...]:
         moves = self._moves
         labels = [self.state.action_to_string(move) for move in moves]
-        if len(set(labels)) == len(labels):
-            return tuple(labels)
-        count = Counter(labels)
-        return tuple(t if count[t] == 1 else f"{t} #{move}" for t, move in zip(labels, moves, strict=True))
+        return unique_labels(labels, moves)
 
     @_translate_errors
     def probabilities(self) -> Sequence[float]:

@@ -28,6 +28,8 @@ class RegisteredGame:
         Function that makes the game from its options.
     description
         Sentence for lists of games.
+    aliases
+        Other names of the same game, such as OpenSpiel's.
 
     Examples
     --------
@@ -37,6 +39,7 @@ class RegisteredGame:
 
     make: Callable[..., Game]
     description: str
+    aliases: tuple[str, ...] = ()
 
 
 def _bluff(first: int = 1, second: int = 1) -> Bluff:
@@ -44,9 +47,13 @@ def _bluff(first: int = 1, second: int = 1) -> Bluff:
 
 
 GAMES: dict[str, RegisteredGame] = {
-    "kuhn": RegisteredGame(poker.kuhn, "Kuhn poker: one card each, one round of betting; kuhn:players=3"),
-    "leduc": RegisteredGame(poker.leduc, "Leduc poker: one card each, a public card, two rounds; leduc:players=3"),
-    "bluff": RegisteredGame(_bluff, "Bluff (liar's dice) with D1 and D2 dice, star wild: bluff:D1,D2"),
+    "kuhn": RegisteredGame(
+        poker.kuhn, "Kuhn poker: one card each, one round of betting; kuhn:players=3", ("kuhn_poker",)
+    ),
+    "leduc": RegisteredGame(
+        poker.leduc, "Leduc poker: one card each, a public card, two rounds; leduc:players=3", ("leduc_poker",)
+    ),
+    "bluff": RegisteredGame(_bluff, "Bluff (liar's dice) with D1 and D2 dice, star wild: bluff:D1,D2", ("liars_dice",)),
     "holdem": RegisteredGame(holdem.holdem, "limit hold'em from the deal; holdem:2-1 has two rounds with one bet each"),
     "flop_holdem": RegisteredGame(
         holdem.flop_holdem, "no-limit hold'em of two rounds; flop_holdem:small, large, nested, one-bet"
@@ -59,10 +66,11 @@ GAMES: dict[str, RegisteredGame] = {
     ),
     "coin_toss": RegisteredGame(toy_games.CoinToss, "Coin Toss, the smallest endgame-solving example"),
     "clairvoyance": RegisteredGame(toy_games.clairvoyance_with_chips, "one player knows who wins and bets any size"),
-    "rps": RegisteredGame(normal_form.rock_paper_scissors, "rock-paper-scissors"),
+    "rps": RegisteredGame(normal_form.rock_paper_scissors, "rock-paper-scissors", ("rock_paper_scissors", "roshambo")),
     "rpst": RegisteredGame(normal_form.rpst, "rock-paper-scissors-toothpick, a game with gifts"),
 }
 
+ALIASES = {alias: name for name, entry in GAMES.items() for alias in entry.aliases}
 SPOT = "spot"  # used by commands that take a spot as options; not a game by itself
 FILE_LOADERS = {".efg": "gambit:load_efg", ".nfg": "gambit:load_nfg", ".toml": "spot_file:load"}
 
@@ -87,9 +95,11 @@ def game_from_spec(spec: str) -> Game:
 
     Examples
     --------
-    >>> game_from_spec("kuhn:cards=6").name
-    'kuhn'
+    >>> game_from_spec("kuhn:cards=6").name, game_from_spec("liars_dice").name
+    ('kuhn', 'bluff:1,1')
     """
+    head, colon, tail = spec.partition(":")
+    spec = f"{ALIASES.get(head, head)}{colon}{tail}"
     game = _game_from_spec(spec)
     remember_spec(game, spec)
     return game
@@ -118,7 +128,7 @@ def is_safe_spec(spec: str) -> bool:
     head, _, tail = spec.partition(":")
     if Path(spec).suffix.lower() in FILE_LOADERS:
         return False
-    return head in GAMES or (head == "open_spiel" and "file" not in tail.lower())
+    return head in GAMES or head in ALIASES or (head == "open_spiel" and "file" not in tail.lower())
 
 
 def remember_spec(game: Game, spec: str) -> None:
@@ -184,7 +194,16 @@ def _game_from_spec(spec: str) -> Game:
             "'riverboat solve spot'"
         )
     files = (f"FILE{suffix}" for suffix in FILE_LOADERS)
-    raise unknown_name_error("game", head, [*GAMES, SPOT, "open_spiel:NAME", *files, "module:object"])
+    known = [*GAMES, SPOT, "open_spiel:NAME", *files, "module:object"]
+    raise unknown_name_error("game", head, known, _suggestions(spec))
+
+
+def _suggestions(spec: str) -> list[str]:
+    """Return names that an unknown name may mean besides the registered ones: aliases, and games of OpenSpiel."""
+    from riverboat.formats import open_spiel_games
+
+    name = spec.partition("(")[0]
+    return [*ALIASES, *([f"open_spiel:{spec}"] if open_spiel_games.is_registered(name) else [])]
 
 
 def game_options(name: str) -> dict[str, Any]:

@@ -7,19 +7,16 @@ are numbered by their first visit in preorder, so parents precede children.
 from __future__ import annotations
 
 import hashlib
-import math
-from array import array as column
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from riverboat.core.budget import BuildMonitor
 from riverboat.core.errors import InputError, RecallError, ZeroSumError
-from riverboat.games import tree_layout
-from riverboat.games.base import CHANCE, TERMINAL, Array, HistoryGame, HistoryState
+from riverboat.games.base import CHANCE, TERMINAL, Array, HistoryGame
+from riverboat.games.tree_layout import HistoryTreeLayout, PayoffCheck, layout_from_histories
 from riverboat.trees._kernels import tree as _kernels
 from riverboat.trees._kernels.tree import (
     CONSTANT_PAYOFF,
@@ -29,9 +26,7 @@ from riverboat.trees._kernels.tree import (
     TreeNodes,
     constant_sum_of,
 )
-from riverboat.trees.public import MAX_WIDTH, Infoset, PreorderTree, PublicTree
-
-MIN_HISTORY_BYTES = 60  # lower bound while a tree is built: five numbers, and a name for one infoset in ten
+from riverboat.trees.public import Infoset, PreorderTree, PublicTree
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,12 +154,12 @@ class HistoryTree(PreorderTree):
         constant_sum
             Raise ZeroSumError as soon as the payoffs have no constant sum.
         """
+        check: PayoffCheck | None = None
         if constant_sum:
             check_players(game.name, game.players)
-        root = game.root()
-        size = partial(tree_layout.estimate_num_nodes, root)
-        with BuildMonitor(game.name, "building the tree of", "histories", MIN_HISTORY_BYTES, size) as monitor:
-            tree = _compile_histories(game, root, monitor, constant_sum=constant_sum)
+            check = _constant_sum_check(game.name)
+        own = getattr(game, "layout", None)
+        tree = _tree_of_layout(game, layout_from_histories(game, check) if own is None else own(check))
         tree.game = game
         return tree
 
@@ -464,72 +459,36 @@ def check_same_payoff_sum(name: str, first: Sequence[float], pay: Sequence[float
         )
 
 
-def _compile_histories(
-    game: HistoryGame, root: HistoryState, grown: BuildMonitor, *, constant_sum: bool
-) -> HistoryTree:
-    """Traverse the states of a game in preorder and build its tree; `grown` reports progress and limits memory."""
-    actor, width, infoset, data = (column(kind) for kind in "bhiq")
-    infosets: dict[str, tuple[int, int, tuple[str, ...]]] = {}  # number, player and actions by name
-    chances: dict[tuple[tuple[str, ...], tuple[float, ...]], int] = {}
-    payoffs: dict[tuple[float, ...], int] = {}
+def _constant_sum_check(name: str) -> PayoffCheck:
+    """Return a function that raises ZeroSumError when the sum of payoffs differs from the first one."""
+    first: list[Sequence[float]] = []
+
+    def check(pay: Sequence[float]) -> None:
+        first.append(pay)
+        check_same_payoff_sum(name, first[0], pay)
+        del first[1:]
+
+    return check
+
+
+def _tree_of_layout(game: HistoryGame, layout: HistoryTreeLayout) -> HistoryTree:
+    """Build the tree of a game from its layout."""
     build = HistoryTreeBuilder()
+    first_outcome = [build.add_outcomes(np.array(event.probabilities), event.labels) for event in layout.chance]
+    width, data = np.zeros(len(layout.actor), np.int64), layout.index.astype(np.int64)
+    chance, decision = layout.actor == CHANCE, layout.actor >= 0
+    labels_width = np.array([len(labels) for labels in layout.action_labels], np.int64)
+    width[chance] = np.array([len(event.labels) for event in layout.chance], np.int64)[layout.index[chance]]
+    width[decision] = labels_width[layout.infoset_labels[layout.index[decision]]]
+    data[chance] = np.array(first_outcome, np.int64)[layout.index[chance]]
 
-    def at_chance(state: HistoryState, node: int, labels: tuple[str, ...]) -> int:
-        probabilities = tuple(float(p) for p in state.probabilities())
-        valid = len(probabilities) == len(labels) and min(probabilities) >= 0 and abs(sum(probabilities) - 1) <= 1e-6
-        if not valid:  # also where one of them is NaN
-            raise InputError(f"{game.name}: chance at node {node} has probabilities {probabilities} for {labels}")
-        key = labels, probabilities
-        if key not in chances:
-            chances[key] = build.add_outcomes(np.array(probabilities), labels)
-        return chances[key]
+    names, labels, number = layout.infoset_names, layout.action_labels, layout.infoset_labels
 
-    def at_decision(state: HistoryState, who: int, labels: tuple[str, ...]) -> int:
-        name = state.infoset()
-        number, owner, actions = infosets.setdefault(name, (len(infosets), who, labels))
-        if owner != who or actions != labels:
-            raise InputError(
-                f"{game.name}: information set {name!r} belongs to player {owner} with actions "
-                f"{actions} at one node and to player {who} with {labels} at another"
-            )
-        return number
+    def info(infosets: Array) -> list[tuple[str, tuple[str, ...]]]:
+        return [(names[i], labels[k]) for i, k in zip(infosets.tolist(), number[infosets].tolist(), strict=True)]
 
-    def visit(state: HistoryState) -> list[HistoryState]:
-        node, who = len(actor), state.actor
-        grown(node)
-        labels = tuple(state.actions()) if who != TERMINAL else ()
-        if len(labels) > MAX_WIDTH:
-            raise InputError(f"{game.name}: {len(labels):,} actions at node {node}, more than {MAX_WIDTH:,}")
-        if not TERMINAL <= who < game.players:
-            raise InputError(f"{game.name}: actor {who!r} at node {node}: there are players 0 to {game.players - 1}")
-        actor.append(who)
-        width.append(len(labels))
-        infoset.append(-1)
-        data.append(0)
-        if who == TERMINAL:
-            pay = tuple(float(x) for x in state.payoffs())
-            if len(pay) != game.players:
-                raise InputError(f"{game.name}: {len(pay)} payoffs for {game.players} players")
-            if not all(math.isfinite(x) for x in pay):
-                raise InputError(f"{game.name}: node {node} pays {pay}: must be finite")
-            data[node] = payoffs.setdefault(pay, len(payoffs))
-            if constant_sum and data[node]:
-                check_same_payoff_sum(game.name, next(iter(payoffs)), pay)
-            return []
-        if not labels:
-            raise InputError(f"{game.name}: no actions at node {node}, which is not terminal")
-        if len(set(labels)) != len(labels):
-            raise InputError(f"{game.name}: two actions have the same label at node {node}: {labels}")
-        if who == CHANCE:
-            data[node] = at_chance(state, node, labels)
-        else:
-            infoset[node] = at_decision(state, who, labels)
-        return [state.child(k) for k in range(len(labels))]
-
-    end = tree_layout.traverse_preorder(root, visit)
-    info = [(name, actions) for name, (_, _, actions) in infosets.items()]
-    build.append(*map(np.asarray, (actor, end, width, data, infoset)))
-    return build.assemble(game.name, game.unit, np.array(list(payoffs)).reshape(-1, game.players), lambda _: info)[0]
+    build.append(layout.actor, layout.end, width, data, np.where(decision, layout.index, -1))
+    return build.assemble(game.name, game.unit, layout.payoffs, info)[0]
 
 
 def _split_infosets(tree: HistoryTree, player: int) -> tuple[Treeplex, Array]:

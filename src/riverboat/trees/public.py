@@ -25,7 +25,7 @@ from riverboat.games.base import (
     PublicGame,
     append_label,
 )
-from riverboat.games.tree_layout import PublicTreeLayout, layout_from_states
+from riverboat.games.tree_layout import MAX_WIDTH, PublicTreeLayout, layout_from_states
 from riverboat.trees._kernels import tree
 from riverboat.trees._kernels.tree import (
     COMPARE_PAYOFF,
@@ -35,8 +35,6 @@ from riverboat.trees._kernels.tree import (
     TreeNodes,
     constant_sum_of,
 )
-
-MAX_WIDTH = np.iinfo(np.int16).max  # most children of a node: widths are stored in 16 bits
 
 
 class Infoset(NamedTuple):

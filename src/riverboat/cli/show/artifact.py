@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from riverboat.api import artifacts, tournaments
+from riverboat.api import artifacts, general_sum, tournaments
 from riverboat.api import respond as respond_api
 from riverboat.api import show as show_api
 from riverboat.api.options import Count, Flag, Limits
 from riverboat.cli.models import tournament
 from riverboat.cli.progress import ProgressLine
 from riverboat.cli.show import blueprint, card_abstraction, spot
+from riverboat.cli.solve.multiplayer import methods_table
 from riverboat.cli.terminal import make_table, print_result, prose, say
 from riverboat.core.cache import cache_folder
 from riverboat.core.errors import InputError
@@ -204,8 +206,18 @@ def _response_parts(responses: respond_api.BestResponses, limit: int) -> Iterato
         yield _infoset_table(best.strategy, {name: best.strategy[name] for name in infosets})
 
 
-def games(*, json: bool = False) -> None:
-    """List the games with their options."""
+def games(*, methods: bool = False, json: bool = False) -> None:
+    """List the games with their options.
+
+    Parameters
+    ----------
+    methods
+        List the methods for more than two players and for general sums instead.
+    """
+    if methods:
+        offered = {"methods": [asdict(method) for method in general_sum.OFFERED]}
+        print_result(offered, [methods_table()], json)
+        return
     known, rows = {}, []
     for name, entry in registry.GAMES.items():
         options = registry.game_options(name)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from riverboat.api import general_sum
 from riverboat.api.solve import TeamValues, team_values
 from riverboat.cli.progress import StageDisplay
-from riverboat.cli.terminal import figure, make_table, print_result
+from riverboat.cli.terminal import figure, make_table, print_result, prose, say
 from riverboat.core.claims import to_dicts
 from riverboat.core.tables import ReportTable
 
@@ -34,6 +35,7 @@ def multiplayer_parts(results: list[Result]) -> Iterator[Any]:
         yield f"{method}, {r.iterations:,} iterations, {r.seconds:.2f} s: {measure}; NashConv {r.nash_conv:.3e}"
         yield _player_table(r.values, r.gains)
     yield f"guarantee {first.guarantee}"
+    yield "other methods: riverboat games --methods"
 
 
 def print_multiplayer_exploitability(name: str, quality: StrategyQuality, json: bool) -> None:
@@ -80,3 +82,47 @@ def _team_parts(solved: TeamValues) -> Iterator[Any]:
         "with correlation: the team samples a joint plan in secret; without: members randomize independently, and the "
         "value is between the proved bound and the value of the best profile found"
     )
+
+
+def correlated(game: str, *, json: bool = False, **options: Any) -> bool:
+    """Compute a correlated equilibrium of a small game of any number of players, with its certificate.
+
+    Parameters
+    ----------
+    game
+        A small game, such as kuhn:players=3 or a .nfg file.
+    """
+    with StageDisplay() as display:
+        result = general_sum.correlated(game, observer=display, **options)
+    print_result(result, _correlated_parts(result), json)
+    if not result.reached:
+        say(f"{result.game}: the target was not reached: ε {result.epsilon:.4g} {result.unit}")
+    return result.reached
+
+
+def _correlated_parts(result: general_sum.CorrelatedResult) -> Iterator[Any]:
+    how = result.method if result.schedule is None else f"{result.schedule}, {result.iterations:,} iterations"
+    yield f"{result.game}: {len(result.values)} players; values in {result.unit}"
+    yield f"{how}, {result.seconds:.2f} s: ε {result.epsilon:.3e}, the largest gain by ignoring the mediator"
+    columns: list[Any] = ["player", figure("value"), figure("gain")]
+    parts: list[Sequence[str]] = [
+        [str(player) for player in range(len(result.values))],
+        [f"{value:.9f}" for value in result.values],
+        [f"{gain:.3e}" for gain in result.gains],
+    ]
+    for name, gains in (("gain of a trigger", result.trigger_gains), ("gain of swaps", result.swap_gains)):
+        if gains is not None:
+            columns.append(figure(name, 1))
+            parts.append([f"{gain:.3e}" for gain in gains])
+    if result.trigger_infosets is not None:
+        columns.append(prose("trigger", 2))
+        parts.append([name or "" for name in result.trigger_infosets])
+    yield make_table(columns, list(zip(*parts, strict=True)))
+    yield "gains are exact: of the best deviation from this correlated play; a negative one is a loss"
+
+
+def methods_table() -> ReportTable:
+    """Return the table of methods for more than two players and for general sums."""
+    rows = [(m.name, m.command, m.function, m.games, m.guarantee, m.limit) for m in general_sum.OFFERED]
+    columns: list[Any] = ["method", "command", *map(prose, ("Python", "games", "guarantee", "limit"))]
+    return make_table(columns, rows)

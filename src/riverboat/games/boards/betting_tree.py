@@ -67,7 +67,7 @@ def build_betting_tree(
             return [(deal_street(book, s), "")]
         return [(apply_action(book, s, move), notation.format(book, s, move)) for move in choices.actions(s)]
 
-    estimate = partial(tree_layout.estimate_num_nodes, _BettingTreeState(choices, root.compact))
+    estimate = partial(tree_layout.estimate_tree_size, _BettingTreeState(choices, root.compact))
     with BuildMonitor(name, "building the betting of", "betting nodes", NODE_BYTES + table_bytes, estimate) as monitor:
         end = tree_layout.traverse_preorder((root.compact, ""), visit)
         nodes = np.array(actor, np.int8), np.array(end, np.int32), np.array(street, np.int8)
@@ -77,7 +77,7 @@ def build_betting_tree(
 
 @dataclass(frozen=True)
 class _BettingTreeState:
-    """A betting state with the interface that `tree_layout.estimate_num_nodes` needs."""
+    """A betting state with the interface that `tree_layout.estimate_tree_size` needs."""
 
     choices: MenuActions
     at: CompactBettingState
