@@ -639,10 +639,30 @@ def _solve_gadget(
         if not (reach > 0).any():
             return None
         gadget = unsafe_gadget(subgame, reach)
-    return gadget, _run_solver(solver, gadget.tree)
+    return gadget, run_solver(solver, gadget.tree)
 
 
-def _run_solver(solver: GadgetSolver | int, tree: Tree) -> Strategy:
+def run_solver(solver: GadgetSolver | int, tree: Tree) -> Strategy:
+    """Solve a tree by a function, or by a number of iterations of DCFR.
+
+    Parameters
+    ----------
+    solver
+        Function that solves a tree, or a number of iterations.
+    tree
+        Tree to solve.
+
+    Returns
+    -------
+    Strategy
+        The solution.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> len(run_solver(10, rb.compile_game(rb.game("kuhn"))))
+    12
+    """
     if not isinstance(solver, int):
         return solver(tree)
     cfr = CFR(tree, "dcfr")
@@ -728,7 +748,7 @@ def _refine_jointly(
     free = np.zeros(len(flat.nodes.actor), bool)
     free[own] = inside[origin[flat.nodes.data[own]]]
     gadget = locked_gadget(flat, base.probabilities[origin], player, free)
-    solved = _run_solver(solver, gadget.tree)
+    solved = run_solver(solver, gadget.tree)
     copied = gadget.origin >= 0
     copied[copied] = inside[origin[gadget.origin[copied]]]
     table[origin[gadget.origin[copied]]] = solved.probabilities[copied]

@@ -63,3 +63,24 @@ def pair_values(
                     values[h, j] = value
                 else:
                     sums[level, h, j] += side.chance[at] * side.live[at, h] * side.live_opp[at, j] * value
+
+
+@kernel
+def history_values(
+    nodes,  # TreeNodes
+    chance,  # float64 [outcomes]
+    probabilities,  # float64 [table]
+    payoffs,  # float64 [payoffs]: of player 0
+    values,  # float64 [nodes] OUT
+):
+    """Compute player 0's expected payoff at every node of a history tree, from the last node to the first."""
+    for n in range(len(values) - 1, -1, -1):
+        if nodes.actor[n] == TERMINAL:
+            values[n] = payoffs[nodes.data[n]]
+            continue
+        values[n] = 0.0
+        child = n + 1
+        for k in range(nodes.width[n]):
+            at = nodes.data[n] + k
+            values[n] += (probabilities[at] if nodes.actor[n] >= 0 else chance[at]) * values[child]
+            child = nodes.end[child]

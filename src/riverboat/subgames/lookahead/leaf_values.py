@@ -103,7 +103,7 @@ def biased(base: Strategy, pattern: str, factor: float) -> Strategy:
     Parameters
     ----------
     base
-        Strategy of a public game.
+        Strategy.
     pattern
         Shell pattern of action labels: `r*` matches `r` and `r300`.
     factor
@@ -121,22 +121,16 @@ def biased(base: Strategy, pattern: str, factor: float) -> Strategy:
     >>> biased(uniform, "r", 3.0)["K:"]
     {'c': 0.25, 'r': 0.75}
     """
-    tree = base.tree
-    assert isinstance(tree, PublicTree)
-    factors = [
-        np.array([factor if fnmatchcase(a, pattern) else 1.0 for a in menu]) for menu in tree.layout.action_labels
-    ]
-    table = np.array(base.probabilities, float)
-    for player, rows in enumerate(tree.player_tables(table)):
-        for node in np.flatnonzero(tree.nodes.actor == player):
-            at, by = int(tree.nodes.data[node]), factors[tree.layout.index[node]]
-            scaled = rows[at : at + len(by)] * by[:, None]
-            total = scaled.sum(axis=0)
-            rows[at : at + len(by)] = np.where(total > 0, safe_divide(scaled, total), rows[at : at + len(by)])
+    tree, table = base.tree, np.array(base.probabilities, float)
+    for infoset in tree.infosets():
+        by = [factor if fnmatchcase(action, pattern) else 1.0 for action in infoset.actions]
+        row = table[infoset.offset : infoset.offset + len(by) * infoset.stride : infoset.stride]
+        if (row * by).sum() > 0:
+            row[:] = row * by / (row * by).sum()
     return Strategy(tree, table, {**base.provenance, "biased": f"{pattern}:{factor:g}"})
 
 
-def _continuation(base: Strategy, given: str | Strategy) -> Array:
+def continuation_table(base: Strategy, given: str | Strategy) -> Array:
     """Return the probabilities of a continuation strategy. float64 [table_size]"""
     if isinstance(given, Strategy):
         if given.tree.fingerprint != base.tree.fingerprint:
@@ -147,9 +141,8 @@ def _continuation(base: Strategy, given: str | Strategy) -> Array:
     bias = _parse_bias(given)
     if bias is None:
         return (base if given == BLUEPRINT else Strategy.uniform(base.tree)).probabilities
-    assert isinstance(base.tree, PublicTree)
-    if not any(fnmatchcase(label, bias[0]) for menu in base.tree.layout.action_labels for label in menu):
-        labels = sorted({label for menu in base.tree.layout.action_labels for label in menu})
+    labels = sorted({action for infoset in base.tree.infosets() for action in infoset.actions})
+    if not any(fnmatchcase(label, bias[0]) for label in labels):
         raise InputError(f"continuation {given!r}: {base.tree.name} has no such action: {', '.join(labels[:20])}")
     return biased(base, *bias).probabilities
 
@@ -200,7 +193,7 @@ class ContinuationModel:
         assert isinstance(base.tree, PublicTree)
         self.tree, self.base, self.player, self.choice = base.tree, base, player, choice
         self.pairs = PairEvaluator(base.tree)
-        self.opponents = [_continuation(base, given) for given in choice.strategies]
+        self.opponents = [continuation_table(base, given) for given in choice.strategies]
 
     def payoffs(self, leaves: Sequence[int], responses: Sequence[Array] = ()) -> list[list[tuple[Array, Array]]]:
         """Return both players' payoffs for pairs of hands, for each leaf and continuation of the opponent."""

@@ -15,8 +15,9 @@ import numpy as np
 from riverboat.core import validation
 from riverboat.core.errors import InputError, short_repr
 from riverboat.games.base import Array
-from riverboat.solvers.tabular.best_response import best_response, check_zero_sum
+from riverboat.solvers.tabular.best_response import best_response, check_zero_sum, quality
 from riverboat.strategies.tabular import Strategy
+from riverboat.subgames.lookahead.histories import limited_histories
 from riverboat.subgames.lookahead.leaf_values import (
     BatchEvaluator,
     ContinuationModel,
@@ -29,12 +30,22 @@ from riverboat.subgames.lookahead.leaf_values import (
     TableValues,
     ValueFunction,
     ValueTable,
+    continuation_table,
     hand_payoffs,
 )
 from riverboat.subgames.lookahead.trees import DepthLimit, LeafState, LimitedTree, limited_tree, public_strategy
-from riverboat.subgames.resolving import GadgetSolver, VectorSolver, lp_solver, ranges_at, solve_gadget, splice_gadget
+from riverboat.subgames.resolving import (
+    GadgetSolver,
+    VectorSolver,
+    lp_solver,
+    ranges_at,
+    run_solver,
+    solve_gadget,
+    splice_gadget,
+)
 from riverboat.subgames.values import SubgameRootValues, subgame_gifts, subgame_root_values
 from riverboat.trees.gadgets import TreeSubgame, find_subgame
+from riverboat.trees.history import HistoryTree
 from riverboat.trees.public import PublicTree
 
 METHODS = ("unsafe", "resolve", "maxmargin", "reach_maxmargin")
@@ -57,7 +68,8 @@ class LimitedSolution:
     method
         Method at the root.
     values
-        Value of each hand of the opponent at the root, given the hand, if it responds best down to the leaves.
+        Value of each hand of the opponent at the root, given the hand, if it responds best down to the leaves; of a game
+        without hands, the one value at `start`.
     iterations
         Iterations of CFR, 0 for linear programs.
 
@@ -312,7 +324,8 @@ def solve_limited(
     Parameters
     ----------
     base
-        Strategy of a public game: play outside of the subgame, both players' ranges, and the opponent's values at the root.
+        Strategy of a game: play outside of the subgame, both players' ranges, and the opponent's values at the root. Games
+        with hidden actions are searched from their root.
     line
         Line to the root of the subgame; by default the whole game.
     player
@@ -340,7 +353,7 @@ def solve_limited(
     Raises
     ------
     InputError
-        If the game is not a public zero-sum game of two players, an option is invalid, or leaf values have the wrong shape
+        If the game is not a zero-sum game of two players, an option is invalid, or leaf values have the wrong shape
         or are not finite.
 
     References
@@ -358,6 +371,8 @@ def solve_limited(
     (('cc/Kh/cr', 'cc/Kh/rr'), 1.0)
     """
     check_arguments(method, (player,), leaves, solver)
+    if isinstance(base, Strategy) and isinstance(base.tree, HistoryTree):
+        return _solve_limited_histories(base, line, player, DepthLimit(depth, rounds), leaves, solver)
     tree = public_strategy(base).tree
     assert isinstance(tree, PublicTree)
     limited_solver = LimitedSolver(base, player, DepthLimit(depth, rounds), leaves, solver)
@@ -380,6 +395,35 @@ def solve_limited(
         {names[h]: float(values.values[h]) for h in np.flatnonzero(values.weights > 0)},
         solved.iterations,
     )
+
+
+def _solve_limited_histories(
+    base: Strategy, line: str, player: int, limit: DepthLimit, leaves: Leaves, solver: GadgetSolver | int
+) -> LimitedSolution:
+    """Solve a history game down to a number of actions, from its root."""
+    tree = base.tree
+    assert isinstance(tree, HistoryTree)
+    tree.check_zero_sum()
+    plain = isinstance(leaves, Continuations) and not leaves.both and not leaves.responses
+    if line or limit.rounds is not None or not plain:
+        raise InputError(
+            f"{tree.name}: a game without public states has depth-limited subgames from its root only (line='', depth=…), "
+            "and leaf values by Continuations(strategies)"
+        )
+    assert isinstance(leaves, Continuations)
+    own = tree.spread(tree.owner == player)
+    others = [continuation_table(base, given) for given in leaves.strategies]
+    profiles = [np.where(own, base.probabilities, other) for other in others]
+    limited = limited_histories(tree, limit.actions, 1 - player, profiles)
+    trunk = run_solver(solver, limited.tree)
+    table = np.array(base.probabilities, float)
+    copied = limited.origin >= 0
+    copied[copied] = own[limited.origin[copied]]
+    table[limited.origin[copied]] = trunk.probabilities[copied]
+    value = quality(trunk).best[1 - player]
+    strategy = Strategy(tree, table, {**base.provenance, "searched": "start", "method": "unsafe"})
+    iterations = solver if isinstance(solver, int) else 0
+    return LimitedSolution(strategy, trunk, limited.leaves, "unsafe", {"start": value}, iterations)
 
 
 def root_values(base: Strategy, player: int, subgame: TreeSubgame, method: str) -> SubgameRootValues:
