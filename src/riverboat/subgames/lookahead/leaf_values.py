@@ -217,8 +217,8 @@ class SimultaneousChoices:
 
     def __init__(self, values: Array, compatible: Array) -> None:
         self.values = values * compatible  # float64 [leaves, continuations, continuations, hands 0, hands 1]
-        count, choices, _, first, second = values.shape
-        self.regrets = np.zeros((count, choices, first)), np.zeros((count, choices, second))
+        count, own, other, first, second = values.shape
+        self.regrets = np.zeros((count, own, first)), np.zeros((count, other, second))
 
     def evaluate(self, me: int, own: Array, opponent: Array, step: Array) -> Array:
         strategies = [normalize(regret, axis=1) for regret in self.regrets]
@@ -311,6 +311,7 @@ class BatchEvaluator:
         boards = tree.board_of_node[list(leaves)]
         self.possible = [tree.possible_hands[player][boards].astype(float) for player in (0, 1)]
         self.sums = [np.zeros((2, len(leaves), hands)) for hands in tree.hand_counts]  # values and weights
+        self.last = [np.zeros((len(leaves), hands)) for hands in tree.hand_counts]
 
     def evaluate(self, me: int, own: Array, opponent: Array, step: Array) -> Array:
         ranges = normalized_range(own, self.possible[me]), normalized_range(opponent, self.possible[1 - me])
@@ -318,11 +319,15 @@ class BatchEvaluator:
         weight = opponent @ (self.compatible.T if me == 0 else self.compatible) * self.possible[me]
         value: Array = by_hand * weight
         self.sums[me][:] = self.sums[me] * step[3] + np.array([value, weight])
+        self.last[me][:] = by_hand
         return value
 
     def averages(self) -> list[Array]:
-        """Return the average value of each hand, given the hand, by player. float64 [leaves, hands]"""
-        return [safe_divide(values, weights) for values, weights in self.sums]
+        """Return the average value of each hand, given the hand, by player: the last one if no iteration has weight.
+
+        float64 [leaves, hands]
+        """
+        return [safe_divide(*sums, last) for sums, last in zip(self.sums, self.last, strict=True)]
 
 
 def normalized_range(weights: Array, possible: Array) -> Array:
