@@ -236,7 +236,7 @@ def test_exact_value_function(game: str, depth: int, reached: float, method: str
     uniform = Strategy.uniform(tree)
     result = search(uniform, depth=depth, leaves=last_decision(tree), method=method, solver=400)
     assert result.exploitability < reached
-    assert result.base_exploitability > 0.15
+    assert result.base_exploitability > 10 * reached
     assert result.iterations == 400 * result.subgames
 
 
@@ -262,7 +262,7 @@ def test_function_that_reads_a_table_is_the_table(rough: Strategy) -> None:
 
 def test_choices_of_both_players() -> None:
     """Equal continuations are one; with variants the searching player is optimistic, and the solution another one."""
-    rough = roughly(tree_of(SMALL))
+    rough = random_base(tree_of(SMALL), 3)
     one = search(rough, rounds=1, leaves=Continuations(["blueprint"]), solver=50)
     same = search(rough, rounds=1, leaves=Continuations(["blueprint"] * 3, both=True), solver=50)
     assert same.exploitability == pytest.approx(one.exploitability)

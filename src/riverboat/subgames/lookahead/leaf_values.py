@@ -327,7 +327,7 @@ class BatchEvaluator:
 
         float64 [leaves, hands]
         """
-        return [safe_divide(*sums, last) for sums, last in zip(self.sums, self.last, strict=True)]
+        return [safe_divide(sums[0], sums[1], last) for sums, last in zip(self.sums, self.last, strict=True)]
 
 
 def normalized_range(weights: Array, possible: Array) -> Array:
