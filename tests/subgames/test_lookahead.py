@@ -20,16 +20,11 @@ from riverboat.solvers.tabular.best_response import best_response, expected_valu
 from riverboat.solvers.tabular.cfr import CFR
 from riverboat.solvers.tabular.tree_engine import TreeEngine
 from riverboat.strategies.tabular import Strategy
-from riverboat.subgames.lookahead.leaf_values import (
-    ContinuationModel,
-    Continuations,
-    LeafEngine,
-    SimultaneousChoices,
-    biased,
-    value_table,
-)
+from riverboat.subgames.lookahead.leaf_models import ContinuationModel, LeafEngine, SimultaneousChoices
+from riverboat.subgames.lookahead.leaf_values import Continuations, biased, value_table
 from riverboat.subgames.lookahead.search import SearchResult, search
-from riverboat.subgames.lookahead.solver import METHODS, solve_limited
+from riverboat.subgames.lookahead.solver import solve_limited
+from riverboat.subgames.lookahead.subgame_solver import METHODS
 from riverboat.subgames.lookahead.trees import DepthLimit, LeafState, PairEvaluator, limited_tree
 from riverboat.subgames.resolving import VectorSolver, lp_solver
 from riverboat.trees.compile import compile_game

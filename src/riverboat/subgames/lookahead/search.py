@@ -16,9 +16,8 @@ from riverboat.core.tables import COUNT, PROSE, ReportColumn, ReportTable
 from riverboat.games.base import TERMINAL, Array
 from riverboat.solvers.tabular.best_response import Quality, quality
 from riverboat.strategies.tabular import Strategy
-from riverboat.subgames.lookahead.leaf_values import Continuations, normalized_range
-from riverboat.subgames.lookahead.solver import (
-    Leaves,
+from riverboat.subgames.lookahead.leaf_values import Continuations, Leaves
+from riverboat.subgames.lookahead.subgame_solver import (
     LimitedSolver,
     SolvedRoot,
     check_arguments,
@@ -26,7 +25,7 @@ from riverboat.subgames.lookahead.solver import (
     root_values,
     state_ranges,
 )
-from riverboat.subgames.lookahead.trees import DepthLimit, LeafState, public_strategy
+from riverboat.subgames.lookahead.trees import DepthLimit, LeafState, normalized_range, public_strategy
 from riverboat.subgames.resolving import GadgetSolver, lp_solver
 from riverboat.subgames.values import SubgameRootValues, subgame_root_values
 from riverboat.trees.gadgets import TreeSubgame

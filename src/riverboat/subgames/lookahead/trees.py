@@ -126,6 +126,13 @@ class LeafState:
         return self.tree.possible_hands[0][board], self.tree.possible_hands[1][board]
 
 
+def normalized_range(weights: Array, possible: Array) -> Array:
+    """Return ranges that sum to one; uniform over the possible hands where all weights are zero. float64 [states, hands]"""
+    found = np.where(weights.sum(axis=-1, keepdims=True) > 0, weights, possible)
+    result: Array = found / found.sum(axis=-1, keepdims=True)
+    return result
+
+
 class PairEvaluator:
     """Expected payoffs of pairs of hands from any node of a public tree on, under pairs of strategies.
 
