@@ -50,6 +50,8 @@ from riverboat.trees.gadgets import (
 )
 from riverboat.trees.public import PublicTree
 
+EngineFactory = Callable[[PublicTree], TreeEngine]
+
 # --- maxmargin by CFR ---------------------------------------------------------------------------
 
 
@@ -61,6 +63,7 @@ def solve_vector_maxmargin(
     iterations: int = 1000,
     schedule: str | AnySchedule = "dcfr",
     limits: ValueLimits | None = None,
+    engine: EngineFactory | None = None,
 ) -> tuple[GadgetTree, Strategy]:
     """Solve the game of `maxmargin_gadget` by CFR on vectors of hands, for large public trees.
 
@@ -85,6 +88,8 @@ def solve_vector_maxmargin(
         CFR variant.
     limits
         Most that each hand of the opponent may be worth; None: no limits.
+    engine
+        Makes the engine that traverses the subgame; by default a `TreeEngine`.
 
     Returns
     -------
@@ -114,7 +119,7 @@ def solve_vector_maxmargin(
     sides[player] = sides[player]._replace(weight_opp=entering_range)
     sub.player_arrays = sides[0], sides[1]
 
-    solver, engine = CFR(sub, schedule), TreeEngine(sub, np.float64)
+    solver, traversals = CFR(sub, schedule), engine(sub) if engine is not None else TreeEngine(sub, np.float64)
     if not solver.schedule.alternating:
         raise InputError(f"{tree.name}: schedule {solver.schedule}: the maxmargin gadget needs an alternating schedule")
     bounds = ValueLimits(np.zeros(len(weight)), 0.0) if limits is None else limits
@@ -124,8 +129,8 @@ def solve_vector_maxmargin(
         step = solver.schedule.step(t)
         row = np.array([*step, solver.noise])
         entering_range[:] = safe_divide(choice + bounds.multiplier * enter, weight)
-        engine.traverse(player, solver.tables[player], traversal.UPDATE, row)
-        values = safe_divide(engine.traverse(opponent, solver.tables[opponent], traversal.UPDATE, row), weight)
+        traversals.traverse(player, solver.tables[player], traversal.UPDATE, row)
+        values = safe_divide(traversals.traverse(opponent, solver.tables[opponent], traversal.UPDATE, row), weight)
         hand_values = np.where(possible, values - shifts, 0.0)
         excess = np.where(possible, values - bounds.values, 0.0)
         regret = _add_regrets(regret, np.where(possible, hand_values - choice @ hand_values, 0.0), step)
@@ -269,6 +274,40 @@ METHODS = (
     "unsafe", "resolve", "maxmargin", "reach_maxmargin", "reach_maxmargin_split", "reach_maxmargin_whole", "optimal",
 )  # fmt: skip
 GadgetSolver = Callable[[Tree], Strategy]
+
+
+@dataclass(frozen=True)
+class VectorSolver:
+    """Solver of gadget games of public trees by DCFR on vectors of hands, with an engine of the caller's.
+
+    Attributes
+    ----------
+    iterations
+        Number of iterations.
+    engine
+        Makes the engine that traverses a gadget game, such as one that values leaves by a function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riverboat as rb
+    >>> solver = VectorSolver(500, lambda tree: TreeEngine(tree, np.float64))
+    >>> bool(abs(quality(solver(rb.compile_game(rb.game("kuhn")))).value + 1 / 18) < 1e-3)
+    True
+    """
+
+    iterations: int
+    engine: EngineFactory
+
+    def __call__(self, tree: Tree) -> Strategy:
+        assert isinstance(tree, PublicTree)
+        solver, engine = CFR(tree, "dcfr"), self.engine(tree)
+        for t in range(1, self.iterations + 1):
+            row = np.array([*solver.schedule.step(t), solver.noise])
+            for player in (0, 1):
+                engine.traverse(player, solver.tables[player], traversal.UPDATE, row)
+        solver.iteration = self.iterations
+        return solver.average()
 
 
 @dataclass(frozen=True)
@@ -429,10 +468,9 @@ def refine(
             continue
         limited = method == "reach_maxmargin" and len(subgames) > 1
         for subgame, root in zip(subgames, roots, strict=True):
-            solve = _solve_limited_gadget if limited else _solve_gadget
-            solved = solve(base, subgame, player, method, root, solver)
+            solved = solve_gadget(base, subgame, player, method, root, solver, limited=limited)
             if solved is not None:
-                _splice(*solved, base, player, root, table)
+                splice_gadget(*solved, base, player, root, table)
     strategy = Strategy(tree, table, {**base.provenance, "refined": method, "endgames": len(subgames)})
     reports: list[SubgameMargins] = []
     for player, roots in zip(players, roots_of_players, strict=True):
@@ -506,10 +544,53 @@ FIRST_MULTIPLIER, MAX_MULTIPLIER = 4.0, 4.0**8
 EXACT_EXCESS, ITERATED_EXCESS = 1e-8, 1e-3  # most by which a hand may exceed its limit, as a share of the payoffs' span
 
 
-def _solve_limited_gadget(
-    base: Strategy, subgame: TreeSubgame, player: int, method: str, root: SubgameRootValues, solver: GadgetSolver | int
+def solve_gadget(
+    base: Strategy,
+    subgame: TreeSubgame,
+    player: int,
+    method: str,
+    root: SubgameRootValues,
+    solver: GadgetSolver | int,
+    *,
+    limited: bool = False,
 ) -> tuple[GadgetTree, Strategy] | None:
-    """Solve the gadget game under the constraint V'(I) ≤ CBV(I), with a multiplier large enough that it holds."""
+    """Make and solve the gadget game of a method for one subgame.
+
+    Parameters
+    ----------
+    base
+        Strategy outside of the subgame, which unsafe solving takes both ranges from.
+    subgame
+        Subgame of the base strategy's tree.
+    player
+        Player whose strategy is refined.
+    method
+        One of `METHODS`, but `optimal`.
+    root
+        Range of the player, and values and gifts of the opponent's hands: a safe gadget bounds their sum.
+    solver
+        As in `refine`.
+    limited
+        Whether no hand of the opponent may exceed its value in `root`, whatever its gift. The multiplier of the penalty
+        grows until that holds.
+
+    Returns
+    -------
+    tuple[GadgetTree, Strategy] | None
+        The gadget game and its solution; None if the base strategy never reaches the subgame.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> base = rb.Strategy.uniform(rb.compile_game(rb.game("kuhn")))
+    >>> subgame = find_subgame(base.tree, "c")
+    >>> root = subgame_root_values(base, 1, [subgame])[0]
+    >>> gadget, strategy = solve_gadget(base, subgame, 1, "resolve", root, lp_solver)
+    >>> strategy["K:enter"]
+    {'c': 0.0, 'r': 1.0}
+    """
+    if not limited:
+        return _solve_gadget(base, subgame, player, method, root, solver)
     most = (ITERATED_EXCESS if isinstance(solver, int) else EXACT_EXCESS) * _payoff_span(subgame.tree)
     multiplier = FIRST_MULTIPLIER
     while True:
@@ -517,7 +598,7 @@ def _solve_limited_gadget(
         if solved is None or multiplier >= MAX_MULTIPLIER:
             return solved
         table = np.array(base.probabilities, float)
-        _splice(*solved, base, player, root, table)
+        splice_gadget(*solved, base, player, root, table)
         (after,) = subgame_root_values(Strategy(base.tree, table), player, [subgame])
         if (after.values - root.values)[root.weights > 0].max() <= most:
             return solved
@@ -542,8 +623,9 @@ def _solve_gadget(
         return None
     if "maxmargin" in method:
         shifts = root.values + _bound_gifts(subgame.tree, root)
-        if isinstance(solver, int) and isinstance(subgame.tree, PublicTree):
-            return solve_vector_maxmargin(subgame, player, root.reach, shifts, solver, limits=limits)
+        if isinstance(solver, int | VectorSolver) and isinstance(subgame.tree, PublicTree):
+            count, engine = (solver, None) if isinstance(solver, int) else (solver.iterations, solver.engine)
+            return solve_vector_maxmargin(subgame, player, root.reach, shifts, count, limits=limits, engine=engine)
         gadget = maxmargin_gadget(subgame, player, root.reach, shifts, limits)
     elif method == "resolve":
         gadget = resolve_gadget(subgame, player, root.reach, root.values)
@@ -557,10 +639,30 @@ def _solve_gadget(
         if not (reach > 0).any():
             return None
         gadget = unsafe_gadget(subgame, reach)
-    return gadget, _run_solver(solver, gadget.tree)
+    return gadget, run_solver(solver, gadget.tree)
 
 
-def _run_solver(solver: GadgetSolver | int, tree: Tree) -> Strategy:
+def run_solver(solver: GadgetSolver | int, tree: Tree) -> Strategy:
+    """Solve a tree by a function, or by a number of iterations of DCFR.
+
+    Parameters
+    ----------
+    solver
+        Function that solves a tree, or a number of iterations.
+    tree
+        Tree to solve.
+
+    Returns
+    -------
+    Strategy
+        The solution.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> len(run_solver(10, rb.compile_game(rb.game("kuhn"))))
+    12
+    """
     if not isinstance(solver, int):
         return solver(tree)
     cfr = CFR(tree, "dcfr")
@@ -585,12 +687,38 @@ def _payoff_span(tree: Tree) -> float:
     return 2 * max(float(np.abs(side.pay).max(initial=0.0)), float(np.abs(side.matrix).max(initial=0.0)))
 
 
-def _splice(
+def splice_gadget(
     gadget: GadgetTree, solved: Strategy, base: Strategy, player: int, root: SubgameRootValues, table: Array
 ) -> None:
-    """Write the refined player's part of a gadget solution to `table`, the table of the whole game.
+    """Write the refined player's part of a gadget solution to the table of the whole game.
 
     Its hands with reach zero under the base strategy are not in the gadget and keep their strategy.
+
+    Parameters
+    ----------
+    gadget
+        Gadget game.
+    solved
+        Its solution.
+    base
+        Strategy of the whole game.
+    player
+        Player whose strategy is refined.
+    root
+        Range of the player at the root of the subgame.
+    table
+        Probabilities of the whole game, which change. float64 [table_size]
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> base = rb.Strategy.uniform(rb.compile_game(rb.game("kuhn")))
+    >>> subgame = find_subgame(base.tree, "c")
+    >>> root = subgame_root_values(base, 1, [subgame])[0]
+    >>> table = base.probabilities.copy()
+    >>> splice_gadget(*solve_gadget(base, subgame, 1, "resolve", root, lp_solver), base, 1, root, table)
+    >>> Strategy(base.tree, table)["K:c"]
+    {'c': 0.0, 'r': 1.0}
     """
     tree, origin = base.tree, gadget.origin
     refined = np.zeros(tree.table_size, bool)
@@ -620,7 +748,7 @@ def _refine_jointly(
     free = np.zeros(len(flat.nodes.actor), bool)
     free[own] = inside[origin[flat.nodes.data[own]]]
     gadget = locked_gadget(flat, base.probabilities[origin], player, free)
-    solved = _run_solver(solver, gadget.tree)
+    solved = run_solver(solver, gadget.tree)
     copied = gadget.origin >= 0
     copied[copied] = inside[origin[gadget.origin[copied]]]
     table[origin[gadget.origin[copied]]] = solved.probabilities[copied]

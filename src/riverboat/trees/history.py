@@ -372,6 +372,8 @@ class HistoryTree(PreorderTree):
     def check_constant_sum(self) -> None:
         """Raise ZeroSumError unless there are two players whose payoffs have a constant sum."""
         check_players(self.name, self.players)
+        if self.constant_sum is not None:
+            return
         for pay in self.payoffs:
             check_same_payoff_sum(self.name, self.payoffs[0], pay)
 
