@@ -15,6 +15,7 @@ from riverboat.core.errors import InputError, short_repr
 from riverboat.core.parallel import map_in_order
 from riverboat.engines.cpu.board_engine import shape_for_game, trees_of_one_shape
 from riverboat.engines.devices import CPU, AnyBatchEngine, create_batch_engine, free_memory, resolve_device
+from riverboat.engines.rules import running
 from riverboat.engines.tables import COMPACT, SIXTEEN_BITS, parse_table_format, table_bytes
 from riverboat.games.spots.spot import Spot
 from riverboat.solvers import schedules
@@ -225,7 +226,8 @@ def run_batch(batch: AnyBatchEngine, rule: AnySchedule, goal: BatchGoal, dtype: 
             check_cancellation()
             count = min(count, POLL_ITERATIONS)
         steps, weight = boards.schedule_rows(rule, done, weight, count)
-        batch.iterate(steps, active)
+        with running(rule.rule):
+            batch.iterate(steps, active)
         done += count
         for k in active:
             iterations_done[k] = done
