@@ -52,6 +52,7 @@ LEVEL["__main__"] = LEVEL["cli"] + 0.5  # `python -m riverboat`
 # Imports that go up, inside functions, and why.
 UPWARD: dict[str, dict[str, str]] = {
     "cli.serve": {"web.serve": "`riverboat serve` starts the server"},
+    "trees.compile": {"solvers.game_values": "games by name include those that need the values of smaller games"},
     "games.registry": {"formats.open_spiel_games": "games by name include those of an optional library"},
 }
 MAX_MODULES = 25  # directly in one folder

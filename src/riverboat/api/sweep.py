@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Annotated, Any, Literal, TypeAlias
 
-from riverboat.api.options import Count, Duration, Flag, Limits, parse_seconds
+from riverboat.api.options import Count, Duration, Flag, Limits, checked, parse_seconds
 from riverboat.api.solve import solve
 from riverboat.core import validation
 from riverboat.core.errors import InputError, short_repr
@@ -29,7 +29,7 @@ from riverboat.games.base import Game
 from riverboat.plots.figures import save_figure
 from riverboat.solvers.cluster.backends import connect_ray
 from riverboat.solvers.result import LAST
-from riverboat.solvers.schedules import AnySchedule
+from riverboat.solvers.schedules import ScheduleOrFactory
 from riverboat.solvers.schedules import parse as parse_schedule
 from riverboat.solvers.solver_run import SolveLimits, effective_answer
 from riverboat.solvers.traversals import parse_traversal
@@ -188,9 +188,10 @@ def _as_list(name: str, value: Any, attribute: str = "") -> list[Any]:
     return values
 
 
+@checked
 def sweep(
     games: str | Game | Iterable[str | Game],
-    schedules: Annotated[str | AnySchedule | Iterable[str | AnySchedule], Flag("--schedule")] = ("dcfr",),
+    schedules: Annotated[str | ScheduleOrFactory | Iterable[str | ScheduleOrFactory], Flag("--schedule")] = ("dcfr",),
     seeds: Annotated[int, Limits(1, MAX_SEEDS)] | Iterable[int] = 1,
     *,
     traversal: str = "full",
@@ -245,7 +246,7 @@ def sweep(
     'cfr+'
     """
     game_list: list[str | Game] = _as_list("games", games, "unit")
-    schedule_list: list[str | AnySchedule] = _as_list("schedules", schedules, "step")
+    schedule_list: list[str | ScheduleOrFactory] = _as_list("schedules", schedules, "step")
     if isinstance(seeds, int):
         validation.check_integer("seeds", seeds, 1, MAX_SEEDS)
     seed_list = list(range(seeds)) if isinstance(seeds, int) else _as_list("seeds", seeds)

@@ -287,6 +287,7 @@ class Rule:
 
 
 AnySchedule: TypeAlias = Schedule | Rule
+ScheduleOrFactory: TypeAlias = Schedule | Rule | Callable[[], Schedule | Rule]  # such as `schedules.cfr_plus`
 
 
 def _discount(t: int, exponent: float) -> float:
@@ -485,7 +486,7 @@ def pcfr_plus(*, gamma: float = 2.0, alternating: bool = True) -> Schedule:
     return replace(_TABLE["pcfr+"], gamma=gamma, alternating=alternating)
 
 
-def parse(text: str | AnySchedule, *, imports: bool = True) -> AnySchedule:
+def parse(text: str | ScheduleOrFactory, *, imports: bool = True) -> AnySchedule:
     """Parse a schedule.
 
     Parameters

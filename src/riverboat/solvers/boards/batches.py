@@ -21,7 +21,7 @@ from riverboat.games.spots.spot import Spot
 from riverboat.solvers import schedules
 from riverboat.solvers.boards import cfr as boards
 from riverboat.solvers.result import LAST, Result, make_result
-from riverboat.solvers.schedules import AnySchedule
+from riverboat.solvers.schedules import AnySchedule, ScheduleOrFactory
 from riverboat.solvers.solver_run import FIRST_BOARD_CHECK, optimistic_check
 from riverboat.solvers.tabular.best_response import Quality
 from riverboat.strategies.solution import Solution
@@ -43,7 +43,7 @@ def solve_many(
     until: float | None = None,
     seconds: float | None = None,
     check_every: int = 50,
-    schedule: str | AnySchedule | None = None,
+    schedule: str | ScheduleOrFactory | None = None,
     threads: int = 1,
     dtype: str | None = None,
     memory: int | None = None,
@@ -100,7 +100,7 @@ def solve_many(
 def solve_with_quality(
     spots: Sequence[Spot],
     goal: BatchGoal,
-    schedule: str | AnySchedule | None = None,
+    schedule: str | ScheduleOrFactory | None = None,
     dtype: str | None = None,
     device: str = CPU,
     *,
@@ -263,7 +263,7 @@ def solve_batch(
     *,
     iterations: int | None = None,
     until: float | None = None,
-    schedule: str | AnySchedule | None = None,
+    schedule: str | ScheduleOrFactory | None = None,
     dtype: str | None = None,
 ) -> list[Result]:
     """Solve spots in parallel on a device and return a `Result` for each, as `solve` does up to rounding.

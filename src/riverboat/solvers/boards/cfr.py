@@ -28,7 +28,7 @@ from riverboat.solvers import schedules
 from riverboat.solvers.cfr_solver import CFRSolver
 from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, Weighting
 from riverboat.solvers.mccfr.trainer import BlueprintTrainer
-from riverboat.solvers.schedules import AnySchedule, Schedule, dcfr
+from riverboat.solvers.schedules import AnySchedule, Schedule, ScheduleOrFactory, dcfr
 from riverboat.solvers.tabular.best_response import Quality
 from riverboat.strategies.blueprint_game import write_bucket_strategy
 from riverboat.strategies.solution import Solution
@@ -123,7 +123,7 @@ class BoardCFR(CFRSolver[Solution]):
     def __init__(
         self,
         tree: BoardTree,
-        schedule: str | AnySchedule = "dcfr",
+        schedule: str | ScheduleOrFactory = "dcfr",
         *,
         threads: int = 1,
         dtype: str = "compact",
@@ -236,7 +236,7 @@ class SampledBoardCFR(CFRSolver[Solution]):
     def __init__(
         self,
         tree: BoardTree,
-        schedule: str | AnySchedule = "dcfr",
+        schedule: str | ScheduleOrFactory = "dcfr",
         traversal: str = "pcs",
         *,
         seed: int = 0,

@@ -21,18 +21,20 @@ import numpy as np
 from numba import njit
 
 from riverboat.compiled.jit import KERNEL_OPTIONS
+from riverboat.core.arguments import PositiveCount, Seed, Threads, checked, parse_count
 from riverboat.core.errors import InputError, MemoryLimitError, short_repr
 from riverboat.core.formatting import format_bytes
 from riverboat.core.resources import available_memory
 from riverboat.engines.rules import RuleFunctions, compile_functions, recompile_callers, running
-from riverboat.games.base import CHANCE, Array
+from riverboat.games.base import CHANCE, Array, Game
 from riverboat.solvers import schedules, traversals
 from riverboat.solvers.cfr_solver import CFRSolver
-from riverboat.solvers.schedules import AnySchedule
+from riverboat.solvers.schedules import AnySchedule, ScheduleOrFactory
 from riverboat.solvers.tabular import best_response
 from riverboat.solvers.tabular._kernels import iterations, traversal
 from riverboat.solvers.tabular.tree_engine import TreeEngine
 from riverboat.strategies.tabular import Strategy, Tree
+from riverboat.trees.compile import as_tree
 from riverboat.trees.public import PublicTree
 
 # --- kernels for user-defined rules ---
@@ -240,7 +242,7 @@ class CFR(CFRSolver[Strategy]):
     Parameters
     ----------
     tree
-        Tree of the game (`riverboat.compile_game`).
+        Game, its name, such as "leduc", or its tree (`riverboat.compile_game`), which several solvers may share.
     schedule
         Name, such as "dcfr" or "cfr+:gamma=2", a `Schedule`, or a `Rule`.
     traversal
@@ -271,7 +273,7 @@ class CFR(CFRSolver[Strategy]):
     Examples
     --------
     >>> import riverboat as rb
-    >>> solver = rb.CFR(rb.compile_game(rb.game("kuhn")), "dcfr")
+    >>> solver = rb.CFR("kuhn", "dcfr")
     >>> solver.step(500)
     >>> solver.exploitability() < 1e-3
     True
@@ -279,25 +281,23 @@ class CFR(CFRSolver[Strategy]):
 
     tree: Tree
 
+    @checked
     def __init__(
         self,
-        tree: Tree,
-        schedule: str | AnySchedule = "dcfr",
+        tree: str | Game | Tree,
+        schedule: str | ScheduleOrFactory = "dcfr",
         traversal: str | traversals.Traversal = "full",
         *,
-        seed: int = 0,
-        threads: int = 1,
+        seed: Seed = 0,
+        threads: Threads = 1,
         dtype: str = "float64",
-        tick: int | None = None,
+        tick: PositiveCount | None = None,
         epsilon: float = 0.6,
     ) -> None:
         check_dtype(dtype)
-        if seed < 0:
-            raise InputError(f"seed {seed}: must not be negative")
         if not 0 < epsilon <= 1:
             raise InputError(f"epsilon={epsilon:g}: exploration must be above 0 and at most 1")
-        if tick is not None and tick < 1:
-            raise InputError(f"tick={tick}: must be at least one iteration")
+        tree = as_tree(tree)
         self.tree, self.dtype, self.epsilon = tree, dtype, epsilon
         self.schedule = schedules.reject_stakes(schedules.parse(schedule), tree.name)
         self.traversal = traversals.parse_traversal(traversal)
@@ -357,10 +357,9 @@ class CFR(CFRSolver[Strategy]):
         Raises
         ------
         InputError
-            If `count` is negative.
+            If `count` is no whole number, or negative.
         """
-        if count < 0:
-            raise InputError(f"step({count}): must not be negative")
+        count = parse_count(count)
         with running(self.schedule.rule):
             if not self._full:
                 self._sampled_iterations(count)
