@@ -47,6 +47,7 @@ LAYERS: list[set[str]] = [
 ]
 LEVEL: dict[str, float] = {package: level for level, packages in enumerate(LAYERS) for package in packages}
 LEVEL["testing"] = LEVEL["agents"] + 0.5  # imports everything up to agents, and nothing imports it
+LEVEL["research"] = LEVEL["api"] + 0.5  # names for users: nothing imports it
 LEVEL["__main__"] = LEVEL["cli"] + 0.5  # `python -m riverboat`
 
 # Imports that go up, inside functions, and why.
