@@ -382,7 +382,7 @@ class Spot(UnrolledStatesMixin):
         """
         if bets is None and raise_sizes is None:
             raise InputError(
-                "bets are missing: give sizes such as bets=\"33%, 75%\", or bets=\"\" for a hand that is checked down"
+                'bets are missing: give sizes such as bets="33%, 75%", or bets="" for a hand that is checked down'
             )
         cards = _parse_board(board)
         rake_rules = Rake(0.0 if rake is None else rake, rake_cap)
