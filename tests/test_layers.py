@@ -47,11 +47,13 @@ LAYERS: list[set[str]] = [
 ]
 LEVEL: dict[str, float] = {package: level for level, packages in enumerate(LAYERS) for package in packages}
 LEVEL["testing"] = LEVEL["agents"] + 0.5  # imports everything up to agents, and nothing imports it
+LEVEL["research"] = LEVEL["api"] + 0.5  # names for users: nothing imports it
 LEVEL["__main__"] = LEVEL["cli"] + 0.5  # `python -m riverboat`
 
 # Imports that go up, inside functions, and why.
 UPWARD: dict[str, dict[str, str]] = {
     "cli.serve": {"web.serve": "`riverboat serve` starts the server"},
+    "trees.compile": {"solvers.game_values": "games by name include those that need the values of smaller games"},
     "games.registry": {"formats.open_spiel_games": "games by name include those of an optional library"},
 }
 MAX_MODULES = 25  # directly in one folder

@@ -20,6 +20,8 @@ _MODULE_OF_NAME = {
     "CFR": "riverboat.solvers.tabular.cfr",
     "Result": "riverboat.solvers.result",
     "RiverboatError": "riverboat.core.errors",
+    "Rule": "riverboat.solvers.schedules",
+    "SequenceForm": "riverboat.solvers.exact.sequence_form",
     "Solution": "riverboat.strategies.solution",
     "Spot": "riverboat.games.spots.spot",
     "Strategy": "riverboat.strategies.tabular",
@@ -28,6 +30,7 @@ _MODULE_OF_NAME = {
     "ask": "riverboat.strategies.queries",
     "compile_game": "riverboat.trees.compile",
     "dcfr": "riverboat.solvers.schedules",
+    "exploit": "riverboat.api.exploit",
     "game": "riverboat.solvers.game_values",
     "load": "riverboat.strategies.files",
     "match": "riverboat.api.match",
@@ -43,13 +46,16 @@ _MODULE_OF_NAME = {
     "train": "riverboat.api.train",
 }
 
-_MODULES = {"schedules": "riverboat.solvers.schedules"}  # modules that are part of the public API as modules
+# Modules that are part of the public API as modules
+_MODULES = {"research": "riverboat.research", "schedules": "riverboat.solvers.schedules"}
 
 __all__ = sorted([*_MODULE_OF_NAME, *_MODULES])
 
 if TYPE_CHECKING:
+    from riverboat import research as research
     from riverboat.api.abstract import abstract as abstract
     from riverboat.api.agent import agent as agent
+    from riverboat.api.exploit import exploit as exploit
     from riverboat.api.match import match as match
     from riverboat.api.play import play as play
     from riverboat.api.respond import respond as respond
@@ -61,8 +67,10 @@ if TYPE_CHECKING:
     from riverboat.games.small.normal_form import matrix as matrix
     from riverboat.games.spots.spot import Spot as Spot
     from riverboat.solvers import schedules as schedules
+    from riverboat.solvers.exact.sequence_form import SequenceForm as SequenceForm
     from riverboat.solvers.game_values import game as game
     from riverboat.solvers.result import Result as Result
+    from riverboat.solvers.schedules import Rule as Rule
     from riverboat.solvers.schedules import dcfr as dcfr
     from riverboat.solvers.tabular.cfr import CFR as CFR
     from riverboat.solvers.tabular.trace import trace as trace

@@ -306,7 +306,7 @@ def test_invalid_spots() -> None:
         with pytest.raises(InputError, match=words):
             Spot.make(board="QsJh2h", pot=100, stack=900, oop="AA", ip="KK", bets="50%", played=played)
     with pytest.raises(InputError, match="led='dealer'"):
-        Spot.make(board="QsJh2h", pot=100, stack=900, oop="AA", ip="KK", led="dealer")
+        Spot.make(board="QsJh2h", pot=100, stack=900, oop="AA", ip="KK", led="dealer", bets="")
 
 
 @settings(max_examples=25, deadline=None)

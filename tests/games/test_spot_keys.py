@@ -130,7 +130,7 @@ def test_a_cap_needs_a_rate() -> None:
             loads(spot_with("rake", rake))
     assert loads(spot_with("rake", "{ rate = 0, cap = 3 }")).rules.rake.amount(100) == 0  # a rate of zero is explicit
     with pytest.raises(InputError, match="rake cap 3"):
-        Spot.make(board="QsJh2h", pot=10, stack=20, oop="AA", ip="KK", rake_cap=3)
+        Spot.make(board="QsJh2h", pot=10, stack=20, oop="AA", ip="KK", rake_cap=3, bets="")
 
 
 def test_bets_are_required() -> None:

@@ -38,7 +38,7 @@ def test_deals_of_a_spot(river):
     assert all(board == agent.spot.board for _, _, board in deals)
     # Frequency of a hand: its weight times the compatible weight of the other; three standard deviations.
     aces = sum(hand_index(*a) in np.flatnonzero(rb.Spot.make(
-        board="Td9d6hQc2s", pot=1, stack=1, oop="AA", ip="22+").weights[0]) for a, _, _ in deals)  # fmt: skip
+        board="Td9d6hQc2s", pot=1, stack=1, oop="AA", ip="22+", bets="").weights[0]) for a, _, _ in deals)  # fmt: skip
     assert 300 * 6 / 34 - 3 * 7.0 < aces < 300 * 6 / 26 + 3 * 7.0
 
 

@@ -173,7 +173,7 @@ def test_nash_conv_converges_with_rake() -> None:
 @pytest.mark.parametrize("board", ["Td9d6h", "Td9d6hQc", "Td9d6hQc2s", "AsKsTs"])
 def test_checked_down_ev_is_equity(board: str) -> None:
     oop, ip = "AA:0.3,KJs:0.7,T9o,55:0.9,7s2h", "QQ,TT:0.5,AKs:0.8,87s,A9o:0.35"
-    tree = BoardTree(Spot.make(board=board, pot=60, stack=100, oop=oop, ip=ip))
+    tree = BoardTree(Spot.make(board=board, pot=60, stack=100, oop=oop, ip=ip, bets=""))
     result = BoardCFR(tree, dtype="float64").average()[""]
     for me, sides in ((0, (oop, ip)), (1, (ip, oop))):
         shares = equity(*sides, board=board)
@@ -200,7 +200,7 @@ def test_checked_down_ev_is_equity(board: str) -> None:
 def test_always_ahead_behind_or_equal(
     rake: float, cap: float, left: float, board: str, oop: str, ip: str, share: float
 ) -> None:
-    tree = BoardTree(Spot.make(board=board, pot=60, stack=100, oop=oop, ip=ip, rake=rake, rake_cap=cap))
+    tree = BoardTree(Spot.make(board=board, pot=60, stack=100, oop=oop, ip=ip, rake=rake, rake_cap=cap, bets=""))
     result = BoardCFR(tree, dtype="float64").average()[""]
     for me, own in ((0, share), (1, 1 - share)):
         np.testing.assert_allclose(result.ev(me)[tree.held[me]], own * left, atol=1e-9)
@@ -218,7 +218,7 @@ def test_better_hand_wins_the_pot_with_or_without_bets() -> None:
 
 
 def test_every_hand_against_every_hand() -> None:
-    tree = BoardTree(Spot.make(board="Td9d6hQc2s", pot=100, stack=100, oop="random", ip="random"))
+    tree = BoardTree(Spot.make(board="Td9d6hQc2s", pot=100, stack=100, oop="random", ip="random", bets=""))
     assert tree.hand_counts.tolist() == [[1081, 1081]]
     solution = BoardCFR(tree, dtype="float64").average()
     assert solution.expected_value(0) == pytest.approx(50, rel=1e-12)

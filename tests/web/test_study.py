@@ -32,7 +32,8 @@ def boards(data: Path) -> str:
     """A run of two boards without saved solutions."""
     spot = rb.Spot.make(board="Td9d6hQc2s", pot=200, stack=900, oop="66+,AK", ip="QQ-22,AQ", bets="60%, a")
     two = [
-        many_boards.WeightedBoard(rb.Spot.make(board=b, pot=2, stack=2, oop="AA", ip="KK").board, 1.0) for b in BOARDS
+        many_boards.WeightedBoard(rb.Spot.make(board=b, pot=2, stack=2, oop="AA", ip="KK", bets="").board, 1.0)
+        for b in BOARDS
     ]
     many_boards.solve_boards(spot, two, until=5.0, out=data / "several")
     return "several"

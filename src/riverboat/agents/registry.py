@@ -19,7 +19,7 @@ from __future__ import annotations
 import inspect
 import sys
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from riverboat.agents.base import Agent, errors_of_agent
 from riverboat.agents.baselines import BaselineAgent
@@ -211,7 +211,41 @@ def _custom(spec: AgentSpec) -> Agent:
         raise InputError(f"agent {short_repr(text)}: {problem} in {module}")
     with plugins.user_code_errors("agent", text, f"{name} cannot be created"):
         agent = getattr(home, name)(**spec.arguments)
-    missing = [attribute for attribute in ("name", "check_rules", "act") if not hasattr(agent, attribute)]
+    return check_agent(agent, f"agent {short_repr(text)}")
+
+
+def check_agent(agent: Any, subject: str) -> Agent:
+    """Return an object that has what an agent needs.
+
+    Parameters
+    ----------
+    agent
+        Object that should be an agent.
+    subject
+        Beginning of the message.
+
+    Returns
+    -------
+    Agent
+        The object.
+
+    Raises
+    ------
+    InputError
+        If it has no `name`, `check_rules` or `act`.
+
+    Examples
+    --------
+    >>> check_agent(5, "agent=5")
+    Traceback (most recent call last):
+    ...
+    riverboat.core.errors.InputError: agent=5: has no name; an agent needs name, check_rules and act
+    """
+    needed = "name", "check_rules", "act"
+    missing = [attribute for attribute in needed if not hasattr(agent, attribute)]
+    missing += [attribute for attribute in needed[1:] if not missing and not callable(getattr(agent, attribute))]
     if missing:
-        raise InputError(f"agent {short_repr(text)}: has no {missing[0]}; see riverboat.agents.base.Agent")
+        raise InputError(f"{subject}: has no {missing[0]}; an agent needs name, check_rules and act")
+    if isinstance(agent, type):
+        raise InputError(f"{subject}: is a class; give one of its objects")
     return cast("Agent", agent)

@@ -16,7 +16,7 @@ from riverboat.abstraction.build import build_abstraction
 from riverboat.abstraction.cards.card_abstraction import STREETS, CardAbstraction
 from riverboat.abstraction.recipe import AbstractionRecipe, BuildStage, load_recipe, plan_stages, preset_names
 from riverboat.api.devices import note_cpu_fallback
-from riverboat.api.options import Threads
+from riverboat.api.options import Threads, checked
 from riverboat.core import validation
 from riverboat.core.errors import MemoryLimitError
 from riverboat.core.formatting import format_bytes
@@ -184,6 +184,7 @@ def plan_abstraction(recipe: str | Path | AbstractionRecipe, *, threads: int = 2
     return AbstractionPlan(recipe, threads, tuple(plan_stages(recipe)))
 
 
+@checked
 def abstract(
     recipe: str | Path | AbstractionRecipe,
     out: str | Path,

@@ -16,6 +16,7 @@ from riverboat.agents.baselines import BASELINES
 from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.registry import make_agent
 from riverboat.agents.spec import AgentSpec, SpecOrigin, parse_agent
+from riverboat.api.options import checked
 from riverboat.core import artifacts, validation
 from riverboat.core.errors import CorruptError, InputError, short_repr
 from riverboat.core.formatting import parse_duration
@@ -28,6 +29,7 @@ DEFAULT, DEMO = registry.DEFAULT, registry.DEMO  # names of agents
 DEFAULT_GAME = "nolimit-200bb"  # if neither the user nor an agent names a game
 
 
+@checked
 def agent(name: str | Agent | AgentSpec, seed: int = 0) -> Agent:
     """Return an agent by its name, or the agent itself.
 
@@ -46,7 +48,7 @@ def agent(name: str | Agent | AgentSpec, seed: int = 0) -> Agent:
     Raises
     ------
     InputError
-        If no agent has this name, or the object has no method act.
+        If no agent has this name, or the object lacks what an agent needs: `name`, `check_rules` and `act`.
 
     Examples
     --------
@@ -58,9 +60,7 @@ def agent(name: str | Agent | AgentSpec, seed: int = 0) -> Agent:
         validation.check_text("agent", name)
     if isinstance(name, str | AgentSpec):
         return make_agent(name, seed)
-    if not callable(getattr(name, "act", None)):
-        raise InputError(f"agent={short_repr(name)}: must be the name of an agent, or an object with a method act")
-    return name
+    return registry.check_agent(name, f"agent={short_repr(name)}")
 
 
 def blueprint_agent(name: str, purpose: str) -> BlueprintAgent:

@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypedDict, Unpack, overload
 
 from riverboat.agents.base import Agent, ReportingAgent
 from riverboat.api import agent as agent_api
-from riverboat.api.options import Duration, Limits, PositiveCount, Seed, Threads, parse_seconds
+from riverboat.api.options import Duration, Limits, PositiveCount, Seed, Threads, checked, parse_seconds
 from riverboat.core import validation
 from riverboat.core.errors import InputError, short_repr
 from riverboat.evaluation.confidence_intervals import MIN_PAIRS
@@ -210,6 +210,7 @@ def match(
     first: str | Agent, second: str | Agent, third: str | Agent, /, *others: str | Agent,
     **options: Unpack[_MatchOptions],
 ) -> RoundRobinResult: ...  # fmt: skip
+@checked
 def match(
     *agents: str | Agent,
     hands: PositiveCount = 20_000,

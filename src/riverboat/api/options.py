@@ -8,7 +8,6 @@ in the terminal. Signatures are read from the source, so that `riverboat COMMAND
 from __future__ import annotations
 
 import ast
-import builtins
 import collections.abc
 import importlib.util
 import inspect
@@ -18,26 +17,29 @@ import typing
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from math import inf, nan
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
-from riverboat.core import validation
-from riverboat.core.errors import MAX_THREADS, InputError, short_repr
-from riverboat.core.formatting import parse_duration
+from riverboat.core.arguments import MAX_COUNT as MAX_COUNT
+from riverboat.core.arguments import MAX_SEED as MAX_SEED
+from riverboat.core.arguments import AnnotationNames, evaluate_annotation
+from riverboat.core.arguments import ByteSize as ByteSize
+from riverboat.core.arguments import Count as Count
+from riverboat.core.arguments import Duration as Duration
+from riverboat.core.arguments import Limits as Limits
+from riverboat.core.arguments import PositiveCount as PositiveCount
+from riverboat.core.arguments import Seat as Seat
+from riverboat.core.arguments import Seed as Seed
+from riverboat.core.arguments import Target as Target
+from riverboat.core.arguments import Threads as Threads
+from riverboat.core.arguments import checked as checked
+from riverboat.core.arguments import parse_byte_size as parse_byte_size
+from riverboat.core.arguments import parse_count as parse_count
+from riverboat.core.arguments import parse_seconds as parse_seconds
+from riverboat.core.arguments import parse_target as parse_target
 
-MAX_COUNT = 10**15  # larger values are typing errors, and the loops count in 64 bits
-MAX_SEED = 2**63 - 1
 MAX_PORT = 2**16 - 1
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Smallest and largest value of an option."""
-
-    minimum: float | None = None
-    maximum: float | None = None
 
 
 @dataclass(frozen=True)
@@ -45,55 +47,6 @@ class Flag:
     """Name of an option in the terminal, where it is not the parameter's name."""
 
     name: str
-
-
-Count: TypeAlias = Annotated[int, Limits(0, MAX_COUNT)]
-PositiveCount: TypeAlias = Annotated[int, Limits(1, MAX_COUNT)]
-Seed: TypeAlias = Annotated[int, Limits(0, MAX_SEED)]
-Threads: TypeAlias = Annotated[int, Limits(1, MAX_THREADS)]
-Duration: TypeAlias = float | str  # seconds, or 90s, 5m, 8h
-Target: TypeAlias = float | str  # in the game's unit; 0.5% of the pot
-ByteSize: TypeAlias = int | str  # bytes, or 2GB
-
-
-def parse_seconds(value: Duration, name: str = "time") -> float:
-    """Return seconds from a number, or from a text such as `90s`, `5m` or `8h`."""
-    if isinstance(value, str):
-        return parse_duration(value)
-    validation.check_number(name, value)
-    return value
-
-
-def parse_byte_size(value: ByteSize) -> int:
-    """Return bytes from a number, or from a text such as `2GB`, `512MB` or `1.5GiB`."""
-    if not isinstance(value, str):
-        return value
-    match = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+)\s*([kmgt]?)(i?)b?\s*", value, re.IGNORECASE)
-    if match is None:
-        raise InputError(f"memory {short_repr(value)}: write 2GB, 512MB or 1.5GiB")
-    power = " kmgt".index(match[2].lower() or " ")
-    return int(float(match[1]) * (1024 if match[3] else 1000) ** power)
-
-
-def parse_target(value: Target, unit: str) -> float:
-    """Return a target exploitability in the game's unit: a number, `1e-3`, or `0.5%` if the unit is % of the pot."""
-    if not isinstance(value, str):
-        return value
-    number = value.strip()
-    if number.endswith("%"):
-        if "%" not in unit:
-            raise InputError(
-                f"until {short_repr(value)}: exploitability of this game is in {unit}; write a plain number"
-            )
-        number = number[:-1]
-    try:
-        target = float(number)
-    except ValueError:
-        target = nan
-    if not 0 < target < inf:
-        example = "0.5%" if "%" in unit else "1e-3"
-        raise InputError(f"until {short_repr(value)}: write a positive number in {unit}, such as {example}")
-    return target
 
 
 # --- options of a function ---
@@ -145,7 +98,7 @@ def options_of(function: Callable[..., Any]) -> dict[str, OptionInfo]:
     help_texts = parameter_help(function)
     options = {}
     for name, parameter in inspect.signature(function).parameters.items():
-        annotation = _evaluate(parameter.annotation, function)
+        annotation = evaluate_annotation(parameter.annotation, function)
         simple, optional, metadata = _simplify(annotation)
         if simple is None:
             continue
@@ -170,30 +123,6 @@ def parameter_help(function: Callable[..., Any]) -> dict[str, str]:
 def _first_sentence(text: str) -> str:
     match = re.match(r".*?[.?](?=\s+[A-Z`]|$)", text)
     return match[0] if match else text
-
-
-def _evaluate(annotation: Any, function: Callable[..., Any]) -> Any:
-    """Evaluate an annotation; None if it names a type that is imported for type checkers only."""
-    if not isinstance(annotation, str):
-        return annotation
-    try:
-        return eval(annotation, {}, _Names(function.__globals__))  # an annotation of this package
-    except TypeError:
-        return None
-
-
-class _Unknown:
-    """Placeholder for a type that is not imported at run time."""
-
-    def __class_getitem__(cls, _: object) -> type[_Unknown]:
-        return cls
-
-
-class _Names(dict[str, Any]):
-    """Names for the evaluation of annotations; those that are not imported become `_Unknown`, not a terminal type."""
-
-    def __missing__(self, name: str) -> Any:
-        return getattr(builtins, name, _Unknown)
 
 
 _SIMPLE = (int, float, str, bool, Path)
@@ -257,7 +186,7 @@ def read_function(source: str) -> Callable[..., Any]:
             kept += [node] if isinstance(node.value, ast.Constant) else []
         elif isinstance(node, ast.ImportFrom) and node.module in ("__future__", *_LIGHT_MODULES):
             kept.append(node)
-    names = _Names()
+    names = AnnotationNames()
     exec(compile(ast.Module(kept, []), source, "exec"), {"__name__": module}, names)  # a module of this package
     function = names[name]
     function.__globals__.update(names)

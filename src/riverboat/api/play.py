@@ -24,7 +24,7 @@ import numpy as np
 from riverboat.agents.base import Agent, PolicyAgent
 from riverboat.agents.search import SearchAgent
 from riverboat.api import agent as agent_api
-from riverboat.api.options import Seed
+from riverboat.api.options import Seed, checked
 from riverboat.cards.notation import format_cards
 from riverboat.cards.ranking import rank
 from riverboat.compiled.jit import is_cached
@@ -371,6 +371,7 @@ def agent_move(agent: Agent, view: Observations) -> str:
     return format_action(action, view.rules)
 
 
+@checked
 def play(
     agent: str | Agent, *, seed: int = 0, game: str | PokerRules | None = None, seat: int | None = None
 ) -> PlayTable:

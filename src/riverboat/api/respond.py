@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from riverboat.core import validation
+from riverboat.api.options import Seat, checked
 from riverboat.core.claims import EXACT, Claim, to_dicts
 from riverboat.core.errors import InputError
 from riverboat.games.base import Game
-from riverboat.solvers.game_values import game as make_game
 from riverboat.solvers.tabular import best_response
 from riverboat.strategies import files
-from riverboat.strategies.tabular import Strategy
+from riverboat.strategies.profiles import StrategyLike, as_strategy
+from riverboat.strategies.tabular import Strategy, Tree
 
 
 @dataclass(frozen=True)
@@ -106,25 +106,27 @@ class BestResponses(Mapping[int, BestResponse]):
         return {"game": self.game, "unit": self.unit, "responses": entries, "claims": to_dicts(self.claims)}
 
 
+@checked
 def respond(
-    strategy: Strategy | str | Path,
-    player: int | None = None,
+    strategy: StrategyLike,
+    player: Seat | None = None,
     *,
     out: str | Path | None = None,
-    game: str | Game | None = None,
+    game: str | Game | Tree | None = None,
 ) -> BestResponses:
     """Compute best responses to a strategy profile.
 
     Parameters
     ----------
     strategy
-        Profile to respond to, or the folder of one.
+        Profile to respond to: a `Strategy`, a result that has one, the `Solution` of a small spot, a folder, or with `game` a
+        mapping or a function of the information set.
     player
         Responding player; by default each of them.
     out
         Folder for the response of one player, as a strategy.
     game
-        Game of a folder, if it cannot be created from its name.
+        Game of a mapping, of a function, or of a folder that cannot name it.
 
     Returns
     -------
@@ -139,27 +141,21 @@ def respond(
     Examples
     --------
     >>> from riverboat.api.solve import solve
-    >>> sorted(respond(solve("kuhn", iterations=100).strategy))
+    >>> sorted(respond(solve("kuhn", iterations=100)))
     [0, 1]
     """
-    validation.optional(validation.check_integer, "player", player)
-    validation.optional(validation.check_path, "out", out)
-    if isinstance(game, str):
-        validation.check_text("game", game)
-    if not isinstance(strategy, Strategy):
-        validation.check_path("strategy", strategy)
-        strategy = files.load_strategy(strategy, None if game is None else make_game(game))
-    tree = strategy.tree
+    profile = as_strategy(strategy, game)
+    tree = profile.tree
     if player is not None and player not in range(tree.players):
         raise InputError(f"player {player}: must be 0 to {tree.players - 1}")
     if out is not None:
         if player is None:
             raise InputError("out stores one response: choose it with player=")
         files.check_unused(out)
-    values = best_response.quality(strategy).values
+    values = best_response.quality(profile).values
     responses = []
     for p in range(tree.players) if player is None else [player]:
-        value, response = best_response.best_response(strategy, p)
+        value, response = best_response.best_response(profile, p)
         responses.append(BestResponse(p, value, value - values[p], tree.unit, response))
     if out is not None:
         files.save(responses[0].strategy, out)

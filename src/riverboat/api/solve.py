@@ -26,6 +26,7 @@ from riverboat.api.options import (
     Seed,
     Target,
     Threads,
+    checked,
     parse_byte_size,
     parse_seconds,
     parse_target,
@@ -44,7 +45,7 @@ from riverboat.solvers import run as cfr_run
 from riverboat.solvers import schedules, traversals
 from riverboat.solvers.game_values import game as make_game
 from riverboat.solvers.result import DONE, STALLED, Callback, Result, SolveProgress, Stopper
-from riverboat.solvers.schedules import AnySchedule
+from riverboat.solvers.schedules import ScheduleOrFactory
 from riverboat.solvers.solver_run import SolveLimits, effective_answer, effective_limits, run_to_end
 from riverboat.strategies.files import checkpoints
 from riverboat.trees.boards import BoardTree
@@ -126,10 +127,11 @@ class SolveInterrupted(KeyboardInterrupt):
         self.run = run
 
 
+@checked
 def solve(
     game: str | Game | CompiledGame,
     *,
-    schedule: str | AnySchedule | None = None,
+    schedule: str | ScheduleOrFactory | None = None,
     traversal: str = "full",
     method: Literal["cfr", "lp", "egt", "undominated"] = "cfr",
     iterations: Count | None = None,
@@ -293,6 +295,7 @@ def solve(
         return _run(run, limits, watched, stop)
 
 
+@checked
 def compile_for_solving(game: str | Game, observer: Observer = SILENT) -> CompiledGame:
     """Compile a game to the tree that solves it fastest, to solve it several times.
 
@@ -412,7 +415,7 @@ def _compile_unless_saved(
 def _plan_cfr(
     compiled: CompiledGame,
     limits: SolveLimits,
-    schedule: str | AnySchedule | None,
+    schedule: str | ScheduleOrFactory | None,
     traversal: str,
     dtype: str | None,
     cards: str | CardAbstraction | None,
@@ -557,6 +560,7 @@ class TeamValues(NamedTuple):
         return {"game": self.game, "unit": self.unit, "values_are": "what the adversary earns", "teams": teams}
 
 
+@checked
 def team_values(
     game: str | Game,
     adversary: Annotated[int, Limits(0)] | None = None,

@@ -20,7 +20,7 @@ from riverboat.abstraction.recipe import load_recipe as load_abstraction_recipe
 from riverboat.abstraction.recipe import preset_names as abstraction_names
 from riverboat.api.abstract import abstract
 from riverboat.api.devices import note_cpu_fallback
-from riverboat.api.options import Duration, Flag, Limits, PositiveCount, Seed, Threads, parse_seconds
+from riverboat.api.options import Duration, Flag, Limits, PositiveCount, Seed, Threads, checked, parse_seconds
 from riverboat.core import files as core_files
 from riverboat.core import validation
 from riverboat.core.cache import user_folder
@@ -182,6 +182,7 @@ class TrainPlan:
         }
 
 
+@checked
 def train(
     recipe: str | Path | TrainRecipe | None = None,
     *,

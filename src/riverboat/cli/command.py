@@ -13,12 +13,12 @@ import importlib
 import inspect
 import re
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Annotated, Any, get_origin
 
 import typer
 
-from riverboat.api.options import OptionInfo, options_of, read_function, read_summary
+from riverboat.api.options import MAX_COUNT, OptionInfo, options_of, parse_count, read_function, read_summary
 from riverboat.core.errors import InputError
 from riverboat.core.files import check_image_path
 
@@ -102,12 +102,22 @@ def given(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None and value is not False}
 
 
+def _parse_count(text: str, minimum: int) -> int:
+    """Parse a count in the terminal: `1000`, `1e3` or `1,000`."""
+    try:
+        return parse_count(text, minimum=minimum)
+    except InputError as error:
+        raise typer.BadParameter(str(error).partition(": ")[2] + f", not {text!r}") from None
+
+
 def _typer_parameter(option: OptionInfo, is_argument: bool, prefix: str) -> inspect.Parameter:
     kind = option.type if get_origin(option.type) in (None, list) else str
     default = option.default
     if kind is str and isinstance(default, int | float):
         default = f"{default:g}s" if option.flag or option.name == "time" else f"{default:g}"
     limits: dict[str, Any] = {"min": option.minimum, "max": option.maximum} if kind in (int, float) else {}
+    if kind is int and option.maximum == MAX_COUNT:
+        limits = {"parser": partial(_parse_count, minimum=int(option.minimum or 0)), "metavar": "COUNT"}
     text = (option.help or COMMON_HELP.get(option.name, "")).replace("`", "")
     text = f"{prefix}{text[:1].lower()}{text[1:]}" if prefix else text
     names = (option.flag_name,) if kind is bool or option.flag else ()

@@ -43,9 +43,15 @@ def ship(blueprint: str, *, json: bool = False, **options: Any) -> None:
 
 
 def sweep(
-    games: list[str], *, plot: Path | None = None, csv: Path | None = None, json: bool = False, **options: Any
+    games: list[str],
+    *,
+    plot: Path | None = None,
+    csv: Path | None = None,
+    save: Path | None = None,
+    json: bool = False,
+    **options: Any,
 ) -> bool:
-    """Solve games × schedules × seeds, and print one table.
+    """Solve games × schedules × traversals × seeds, and print one table.
 
     Parameters
     ----------
@@ -55,7 +61,11 @@ def sweep(
         Plot exploitability by iterations, one panel per game.
     csv
         Write one row per solve to a CSV file.
+    save
+        Write one row per check of each solve: .csv or .parquet.
     """
+    if save is not None:
+        sweep_api.check_table_path(save)
     if csv is not None and csv.is_dir():
         raise InputError(f"--csv {csv}: is a folder; give the name of a file")
     with ProgressLine("sweep") as line:
@@ -65,9 +75,13 @@ def sweep(
 
         result = sweep_api.sweep(games, progress=report, **options)
     print_result(result, [result.table()], json)
+    for text in result.left_out:
+        say(f"left out: {text}")
     if csv is not None:
         core_files.write_text(csv, result.to_csv())
         say(f"table: {csv}")
+    if save is not None:
+        say(f"checks: {result.save(save)}")
     if plot is not None:
         save_picture(result.figure(), plot)
     missed = [trial for trial in result.trials if not trial.reached]

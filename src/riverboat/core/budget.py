@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal, Protocol, TypeAlias
 
+from riverboat.core.arguments import parse_byte_size
 from riverboat.core.cancellation import check_cancellation
 from riverboat.core.errors import InputError, MemoryLimitError
 from riverboat.core.formatting import format_bytes
@@ -62,15 +63,16 @@ _BUILD_LIMITS: ContextVar[_BuildLimits] = ContextVar("terms", default=_BuildLimi
 
 
 @contextmanager
-def build_context(listener: ProgressListener | None = None, memory: int | None = None) -> Iterator[None]:
+def build_context(listener: ProgressListener | None = None, memory: int | str | None = None) -> Iterator[None]:
     """Report builds inside the block to `listener`, and limit them to `memory` bytes.
 
-    An argument that is None leaves the current setting unchanged.
+    Bytes may be a text such as 2GB. An argument that is None leaves the current setting unchanged.
     """
-    if memory is not None and memory <= 0:
+    size = None if memory is None else parse_byte_size(memory)
+    if size is not None and size <= 0:
         raise InputError(f"memory={memory}: must be above zero bytes")
     before = _BUILD_LIMITS.get()
-    token = _BUILD_LIMITS.set(_BuildLimits(listener or before.listener, before.memory if memory is None else memory))
+    token = _BUILD_LIMITS.set(_BuildLimits(listener or before.listener, before.memory if size is None else size))
     try:
         yield
     finally:

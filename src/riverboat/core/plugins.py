@@ -57,11 +57,11 @@ def user_code_errors(kind: str, spec: str, problem: str) -> Iterator[None]:
         raise
     except (Exception, SystemExit) as error:
         raise InputError(
-            f"{kind} {short_repr(spec)}: {problem}: {type(error).__name__}: {error}{_error_location(error)}"
+            f"{kind} {short_repr(spec)}: {problem}: {type(error).__name__}: {error}{error_location(error)}"
         ) from error
 
 
-def _error_location(error: BaseException) -> str:
+def error_location(error: BaseException) -> str:
     """Return file and line where an exception was raised, or where a file does not parse."""
     if isinstance(error, SyntaxError) and error.filename is not None:
         return f" ({error.filename}, line {error.lineno})"

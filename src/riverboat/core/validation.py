@@ -74,6 +74,29 @@ def check_number(name: str, value: Any, minimum: float = 0.0) -> None:
         raise _invalid_argument(name, value, f"a number from {minimum:g}")
 
 
+def check_boolean(name: str, value: Any) -> None:
+    """Raise InputError unless the value is True or False.
+
+    Parameters
+    ----------
+    name
+        Name of the argument in the message.
+    value
+        The argument. NumPy's booleans count.
+
+    Raises
+    ------
+    InputError
+        The value is of another type.
+
+    Examples
+    --------
+    >>> check_boolean("resume", True)
+    """
+    if type(value).__name__ not in ("bool", "bool_"):  # bool, numpy.bool
+        raise _invalid_argument(name, value, "True or False")
+
+
 def check_thread_count(value: Any, name: str = "threads") -> None:
     """Raise InputError unless the value is a possible number of threads.
 

@@ -14,11 +14,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, islice
 from math import comb, inf, isnan, nan
-from typing import Any, TypeAlias
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
 from riverboat.abstraction.cards.card_abstraction import lossless_abstraction
+from riverboat.core.arguments import Limits, PositiveCount, Threads, checked
 from riverboat.core.arrays import Array
 from riverboat.core.claims import EXACT, LOWER, UPPER, Claim, ClaimKind
 from riverboat.core.errors import InputError
@@ -26,17 +28,20 @@ from riverboat.core.tables import COUNT, ReportColumn, ReportTable
 from riverboat.engines.devices import AUTO, CPU, engine_from_average, resolve_device
 from riverboat.evaluation.best_response import exact
 from riverboat.evaluation.local_best_response import local_best_response
+from riverboat.games.base import Game
 from riverboat.games.holdem.action_tree import ActionTree, compile_action_tree, measure_action_tree
 from riverboat.games.holdem.menus import every_size_menu
 from riverboat.games.holdem.public_states import PublicStates
-from riverboat.games.holdem.rules import PokerRules
+from riverboat.games.holdem.rules import PokerRules, read_game
 from riverboat.solvers.tabular import best_response
+from riverboat.strategies import files
 from riverboat.strategies.blueprint import Blueprint
 from riverboat.strategies.policy import BlueprintPolicy, board_buckets
+from riverboat.strategies.profiles import StrategyLike, as_strategy, game_of, unwrap
 from riverboat.strategies.public_strategy import PublicPolicy
 from riverboat.strategies.queries import Queryable, rules_of
 from riverboat.strategies.solution import Solution
-from riverboat.strategies.tabular import Strategy
+from riverboat.strategies.tabular import Strategy, Tree
 
 MAX_PUBLIC_STATES = 200_000  # largest number of public states at which an agent's strategy is tabulated
 _BATCH_SIZE = 2_000
@@ -128,15 +133,17 @@ class StrategyQuality(best_response.Quality):
         return ReportTable("", columns, rows)
 
 
+@checked
 def quality(
-    strategy: Queryable,
-    threads: int = 1,
+    strategy: Queryable | StrategyLike,
+    threads: Threads = 1,
     *,
-    rules: PokerRules | None = None,
-    most_minutes: float = 10.0,
+    rules: str | PokerRules | None = None,
+    most_minutes: Annotated[float, Limits(0)] = 10.0,
     means: exact.BestResponseExecution | None = None,
-    hands: int = 4_000,
+    hands: PositiveCount = 4_000,
     device: str = CPU,
+    game: str | Game | Tree | None = None,
 ) -> StrategyQuality:
     """Compute best responses to a strategy, and its value against itself.
 
@@ -147,11 +154,12 @@ def quality(
         imperfect recall. A blueprint: exact against responders that see all cards and bet by its menu; in a no-limit
         game opponents may bet other sizes, so it is a lower bound. An agent: exact if its strategy can be tabulated,
         which needs at most one deal to the board and few lines; a blueprint policy is measured like a blueprint, with
-        the post-processed strategy; for all other agents the result is a lower bound with its interval.
+        the post-processed strategy; for all other agents the result is a lower bound with its interval. A result stands
+        for its strategy; a folder, or with `game` a mapping or a function of the information set, is a `Strategy`.
     threads
         Threads; the result does not depend on it.
     rules
-        Game of an agent that plays any game; others know theirs.
+        Game of an agent that plays any game, or its name; others know theirs.
     most_minutes
         Limit on the estimated time of a best response to a blueprint.
     means
@@ -160,6 +168,8 @@ def quality(
         Hands of a local best response ("fcpa") against an agent that cannot be tabulated.
     device
         "cpu", "cuda" or "auto", for a `Solution` or a blueprint; all others run on the CPU.
+    game
+        Game of a mapping, of a function, or of a folder that cannot name it.
 
     Returns
     -------
@@ -174,9 +184,16 @@ def quality(
     Examples
     --------
     >>> import riverboat as rb
-    >>> round(rb.quality(rb.Strategy.uniform(rb.compile_game(rb.game("kuhn")))).exploitability, 4)
+    >>> round(rb.quality(rb.Strategy.uniform("kuhn")).exploitability, 4)
     0.4583
     """
+    strategy = unwrap(strategy)
+    if isinstance(strategy, str | Path):
+        strategy = files.load(strategy, game_of(game))
+    if not isinstance(strategy, Strategy | Solution | Blueprint | PublicPolicy):
+        strategy = as_strategy(strategy, game)
+    if isinstance(rules, str):
+        rules = read_game(rules)
     device_name = resolve_device(device)
     if device_name != CPU and device != AUTO and not isinstance(strategy, Solution | Blueprint):
         raise InputError(f"device {device!r} supports solved spots, hold'em and blueprints only; use 'cpu' or 'auto'")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import permutations
 from math import ceil, inf
-from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from scipy.special import stdtrit
 
 from riverboat.core.errors import InputError
 from riverboat.plots.figures import new_figure
@@ -64,7 +64,9 @@ def plot_convergence(results: list[Result]) -> Figure:
 
 
 def plot_sweep(sweep: SweepResult) -> Figure:
-    """Plot exploitability by iterations: a panel for each game, a line for each schedule, a band over its seeds.
+    """Plot exploitability by iterations: a panel for each game, a line for each method.
+
+    With several seeds, a band shows the 95 % confidence interval of the geometric mean.
 
     Parameters
     ----------
@@ -88,14 +90,19 @@ def plot_sweep(sweep: SweepResult) -> Figure:
 
 
 def _exploitability_band(trials: Sequence[SweepTrial]) -> tuple[list[int], list[float], list[float], list[float]]:
-    """Return the iterations that all seeds have evaluated, and minimum, median and maximum of exploitability there.
+    """Return the iterations that all seeds have evaluated, and bounds and middle of their geometric mean there.
 
-    Zeros are left out, for logarithmic axes.
+    Bounds are the 95 % confidence interval of the mean of logarithms, by Student's t. Zeros are left out.
     """
     checks = [{at: error for at, _, error in trial.history if at > 0 and error > 0} for trial in trials]
     common = sorted(set.intersection(*(set(check) for check in checks)))
-    columns = [[check[at] for check in checks] for at in common]
-    return common, [min(c) for c in columns], [median(c) for c in columns], [max(c) for c in columns]
+    logs = np.log([[check[at] for check in checks] for at in common]).reshape(len(common), len(checks))
+    mean, seeds = logs.mean(axis=1), len(checks)
+    width = np.zeros(len(common))
+    if seeds > 1:
+        width = stdtrit(seeds - 1, 0.975) * logs.std(axis=1, ddof=1) / np.sqrt(seeds)
+    low, middle, high = (np.exp(each).tolist() for each in (mean - width, mean, mean + width))
+    return common, low, middle, high
 
 
 def plot_experiment(report: ExperimentReport, title: str) -> Figure:

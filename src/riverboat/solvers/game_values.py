@@ -17,9 +17,10 @@ from typing import Any, TypeAlias
 
 from riverboat.core import files
 from riverboat.core.cache import cache_folder
-from riverboat.core.errors import InputError
+from riverboat.core.errors import InputError, short_repr
 from riverboat.games import registry
-from riverboat.games.base import Continuation, Game, GameWithContinuations
+from riverboat.games.base import Continuation, Game, GameWithContinuations, HistoryGame, PublicGame
+from riverboat.games.boards.board_game import BoardGame
 from riverboat.solvers.run_loop import step_until
 from riverboat.solvers.tabular.cfr import CFR
 from riverboat.strategies.tabular import Tree
@@ -64,6 +65,13 @@ def game(spec: str | Game, note: ValueCallback | None = None) -> Game:
     'kuhn'
     """
     base = registry.game_from_spec(spec) if isinstance(spec, str) else spec
+    if isinstance(base, type):
+        raise InputError(f"game={base.__name__}: is a class; give one of its objects, {base.__name__}()")
+    if not isinstance(base, HistoryGame | PublicGame | BoardGame):
+        raise InputError(
+            f"game={short_repr(base)}: is not a game: give a name such as 'leduc', or an object with the methods that "
+            "docs/your-own-game.md lists"
+        )
     if not isinstance(base, GameWithContinuations):
         return base
     missing = {name: smaller for name, smaller in base.continuations.items() if name not in base.values}

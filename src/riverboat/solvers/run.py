@@ -36,7 +36,7 @@ from riverboat.solvers.boards.cfr import LIMIT_SCHEDULE, UNTIED_AVERAGE, WHOLE_G
 from riverboat.solvers.game_values import game as make_game
 from riverboat.solvers.result import BEST, LAST, LIMIT, Answer, Callback, Result, SolveProgress, Stopper
 from riverboat.solvers.run_loop import check_same_settings
-from riverboat.solvers.schedules import AnySchedule, Schedule, dcfr
+from riverboat.solvers.schedules import AnySchedule, Schedule, ScheduleOrFactory, dcfr
 from riverboat.solvers.solver_run import SolveLimits, SolverRun, effective_answer, next_check
 from riverboat.solvers.tabular import cfr
 from riverboat.solvers.tabular.best_response import Quality
@@ -176,7 +176,7 @@ def default_schedule(tree: AnyTree, traversal: str = "full") -> AnySchedule:
     return LIMIT_SCHEDULE if tree.game.rules.limit else WHOLE_GAME_SCHEDULE
 
 
-def convergence_warning(schedule: str | AnySchedule, traversal: str) -> str | None:
+def convergence_warning(schedule: str | ScheduleOrFactory, traversal: str) -> str | None:
     """Return a warning if convergence of a schedule with a traversal is not proved, else None."""
     how, rule = traversals.parse_traversal(traversal), schedules.parse(schedule)
     if not how.sampled or (isinstance(rule, Schedule) and not rule.floored and not rule.predictive):
@@ -200,7 +200,7 @@ def card_abstraction_for(tree: AnyTree, cards: str | CardAbstraction | None) -> 
 
 def make_solver(
     tree: AnyTree,
-    schedule: str | AnySchedule,
+    schedule: str | ScheduleOrFactory,
     traversal: str,
     seed: int,
     threads: int,
@@ -238,7 +238,7 @@ class CFRRun(SolverRun):
     def __init__(
         self,
         game: str | Game,
-        schedule: str | AnySchedule | None = None,
+        schedule: str | ScheduleOrFactory | None = None,
         traversal: str = "full",
         *,
         seed: int = 0,

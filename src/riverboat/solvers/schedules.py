@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from riverboat.core import plugins
-from riverboat.core.errors import InputError, short_repr, unknown_name_error
+from riverboat.core import plugins, validation
+from riverboat.core.errors import InputError, located_errors, short_repr, unknown_name_error
 from riverboat.games.base import Array
 
 NEVER = math.inf  # an exponent that gives the factor one: no discount
@@ -110,10 +111,13 @@ class Schedule:
     rule: ClassVar[None] = None
 
     def __post_init__(self) -> None:
+        validation.check_text("name", self.name)
         _check_gamma(self.name, self.gamma)
-        for name, exponent in (("alpha", self.alpha), ("beta", self.beta)):
-            if math.isnan(exponent):
-                raise InputError(f"schedule {self.name!r}: {name} is not a number")
+        for name in ("floored", "predictive", "alternating"):
+            validation.check_boolean(name, getattr(self, name))
+        for name in ("alpha", "beta", "stakes", "rise"):
+            with located_errors(f"schedule {self.name!r}"):
+                validation.check_number(name, getattr(self, name), -math.inf)
         if not math.isfinite(self.rise):
             raise InputError(
                 f"schedule {self.name!r}: rise={self.rise:g}: must be a finite increase of alpha, such as 0.4"
@@ -166,7 +170,7 @@ class Schedule:
         return f"{self.name}:{options}" if options else self.name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rule:
     """A user-defined regret minimizer, compiled with `numba.njit`, in place of the built-in regret matching.
 
@@ -186,11 +190,15 @@ class Rule:
         Whether the rule uses a prediction table.
     alternating
         Whether players update in turn.
+    parameters
+        Numbers that both functions receive as a last argument, a float64 array. Without any they have no such argument.
+        Other numbers need no other code: `rule.with_parameters(…)` for another run, `rule.parameters[0] = …` between two
+        steps of a solver.
 
     Raises
     ------
     InputError
-        If `gamma` is negative or infinite.
+        If `gamma` is negative or infinite, or another argument is of the wrong type.
 
     Examples
     --------
@@ -212,11 +220,40 @@ class Rule:
     gamma: float = 0.0
     predictive: bool = False  # whether the rule uses a prediction table
     alternating: bool = True
+    parameters: Array = field(default_factory=lambda: np.zeros(0))  # float64 [parameters], writable
     discounts: ClassVar[bool] = True
     stakes: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
+        validation.check_text("name", self.name)
+        for name in ("strategy", "update"):
+            if not callable(getattr(self, name)):
+                raise InputError(
+                    f"rule {self.name!r}: {name}={short_repr(getattr(self, name))}: must be a function compiled by Numba"
+                )
+        for name in ("predictive", "alternating"):
+            validation.check_boolean(name, getattr(self, name))
         _check_gamma(self.name, self.gamma)
+        object.__setattr__(self, "parameters", _parse_parameters(self.name, self.parameters))
+        numbers = ",".join(_show(float(number)) for number in self.parameters)
+        object.__setattr__(self, "_label", f"{self.name}({numbers})" if numbers else self.name)
+
+    def with_parameters(self, *parameters: float) -> Rule:
+        """Return the same rule with other parameters; nothing is compiled again.
+
+        Parameters
+        ----------
+        *parameters
+            As many numbers as the rule has.
+
+        Raises
+        ------
+        InputError
+            If they are not numbers, or not as many.
+        """
+        if len(parameters) != len(self.parameters):
+            raise InputError(f"rule {self.name!r}: {len(parameters)} parameters, but it has {len(self.parameters)}")
+        return replace(self, parameters=np.array(_parse_parameters(self.name, parameters)))
 
     @property
     def rule(self) -> Rule:
@@ -246,10 +283,11 @@ class Rule:
         return np.array([self.step(t) for t in range(first, first + count)], float).reshape(count, 5)
 
     def __str__(self) -> str:
-        return self.name
+        return str(self.__dict__["_label"])  # with the parameters that it began with
 
 
 AnySchedule: TypeAlias = Schedule | Rule
+ScheduleOrFactory: TypeAlias = Schedule | Rule | Callable[[], Schedule | Rule]  # such as `schedules.cfr_plus`
 
 
 def _discount(t: int, exponent: float) -> float:
@@ -262,7 +300,17 @@ def _discount(t: int, exponent: float) -> float:
     return 1.0 / (1.0 + math.exp(power)) if power < 700 else 0.0  # beyond, exp would overflow
 
 
+def _parse_parameters(rule: str, parameters: Any) -> Array:
+    """Return the parameters of a rule as an array of its own. float64 [parameters]"""
+    with suppress(TypeError, ValueError):
+        numbers = np.array(parameters, dtype=np.float64)
+        if numbers.ndim == 1 and np.isfinite(numbers).all():
+            return numbers
+    raise InputError(f"rule {rule!r}: parameters={short_repr(parameters)}: must be a list of finite numbers")
+
+
 def _check_gamma(name: str, gamma: float) -> None:
+    validation.check_number("gamma", gamma, -math.inf)
     if not 0 <= gamma < math.inf:
         raise InputError(
             f"schedule {name!r}: gamma={gamma:g}: must be 0 or more (averages weight iteration T by T^gamma)"
@@ -438,7 +486,7 @@ def pcfr_plus(*, gamma: float = 2.0, alternating: bool = True) -> Schedule:
     return replace(_TABLE["pcfr+"], gamma=gamma, alternating=alternating)
 
 
-def parse(text: str | AnySchedule, *, imports: bool = True) -> AnySchedule:
+def parse(text: str | ScheduleOrFactory, *, imports: bool = True) -> AnySchedule:
     """Parse a schedule.
 
     Parameters
@@ -466,7 +514,7 @@ def parse(text: str | AnySchedule, *, imports: bool = True) -> AnySchedule:
     3.0
     """
     if not isinstance(text, str):
-        return text
+        return _call_factory(text)
     head, _, tail = text.partition(":")
     name = _ALIASES.get(head.lower(), head.lower())
     if name in _TABLE:
@@ -474,6 +522,19 @@ def parse(text: str | AnySchedule, *, imports: bool = True) -> AnySchedule:
     if imports and tail.isidentifier() and all(part.isidentifier() for part in head.split(".")):
         return _import(text, head, tail)
     raise unknown_name_error("schedule", head, [*SCHEDULES, *(["module:object"] if imports else [])])
+
+
+def _call_factory(schedule: Any) -> AnySchedule:
+    """Return a schedule or rule; a function such as `schedules.cfr_plus` is called."""
+    shown = short_repr(schedule)
+    if callable(schedule) and not isinstance(schedule, Schedule | Rule):
+        with plugins.user_code_errors("schedule", schedule, "is a function that cannot be called without arguments"):
+            schedule = schedule()
+    if not isinstance(schedule, Schedule | Rule):
+        raise InputError(
+            f"schedule={shown}: must be a name ({', '.join(SCHEDULES)}), a Schedule, a Rule, or a function that returns one"
+        )
+    return schedule
 
 
 def reject_stakes(schedule: AnySchedule, where: str) -> AnySchedule:

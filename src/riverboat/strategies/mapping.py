@@ -16,8 +16,10 @@ class StrategyMapping(Mapping[str, V]):
     """Read-only mapping from the decisions of a game, by name, to what a strategy profile plays there.
 
     `Strategy` maps information sets to probabilities of actions. `Solution` maps lines to nodes with all hands. Code
-    that only reads decisions works with both: `len`, iteration, `in`, `[...]`, `get`, `items` and so on. A key that the
-    game does not have raises `UnknownKeyError`, which is an `InputError` and a `KeyError`.
+    that only reads decisions works with both: `len`, iteration, `in`, `[...]`, `get`, `keys`, `values`, `items`; a decision
+    has its actions in turn, `strategy[decision][action]`: a number, or in a `Solution` an array over the hands. Both convert
+    with `to_frame` and `to_open_spiel`. A key that the game does not have raises `UnknownKeyError`, which is an
+    `InputError` and a `KeyError`.
 
     Parameters
     ----------
@@ -62,6 +64,17 @@ class StrategyMapping(Mapping[str, V]):
     @abstractmethod
     def _entries(self) -> Iterator[tuple[str, V]]:
         """Yield the name and the value of every decision, without looking names up."""
+
+    @abstractmethod
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with the columns infoset, player, action and probability.
+
+        It has a row for each action of each information set.
+        """
+
+    @abstractmethod
+    def to_open_spiel(self) -> Any:
+        """Convert to a `TabularPolicy` of OpenSpiel; raise `InputError` for games that OpenSpiel does not have."""
 
     def items(self) -> ItemsView[str, V]:
         """Return a view of all pairs of a decision's name and its value."""

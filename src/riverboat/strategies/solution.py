@@ -21,13 +21,13 @@ from riverboat.cards.deck import HAND_CARDS, NUM_HANDS, Deck
 from riverboat.cards.equity.batch_equities import BatchShowdown
 from riverboat.cards.equity.equities import range_wins, runouts
 from riverboat.cards.grid import HandGrid
-from riverboat.cards.notation import Cards
+from riverboat.cards.notation import Cards, format_hand
 from riverboat.cards.ranges import Range, compatible_weights
 from riverboat.core import resources
 from riverboat.core.arrays import Array, safe_divide
 from riverboat.core.deprecation import RenamedAttributes
-from riverboat.core.errors import InputError
-from riverboat.core.tables import ReportTable
+from riverboat.core.errors import InputError, UnknownKeyError, short_repr
+from riverboat.core.tables import ReportTable, to_dataframe
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.engines.protocol import SubtreeStart
 from riverboat.games.boards.board_game import DealtCards
@@ -143,6 +143,7 @@ class HandPairEquities:
         return shares[0], shares[1]
 
 
+MAX_FRAME_ROWS = 5_000_000  # of `Solution.to_frame`
 MAX_CACHED_STREETS = 64  # streets whose values stay in memory
 
 
@@ -220,6 +221,50 @@ class Solution(RenamedAttributes, StrategyMapping["SolutionNode"]):
     def __len__(self) -> int:
         streets = self.tree.betting.street[self.tree.betting.actor >= 0]
         return int(np.diff(self.tree.street_start)[streets].sum())
+
+    # --- conversion -------------------------------------------------------------------------
+
+    def to_frame(self, line: str | None = None) -> Any:
+        """Return a pandas data frame with a row for each action of each hand, at all decisions or at one.
+
+        The columns are those of `Strategy.to_frame`, infoset (`hand:line`), player, action and probability, and line, hand,
+        and the reach of the hand: its weight times the probability of the player's own actions.
+
+        Parameters
+        ----------
+        line
+            Line of one decision; by default all decisions, one board for those that differ only in suits.
+
+        Raises
+        ------
+        InputError
+            If there are more than `MAX_FRAME_ROWS` rows: name a line then, or use `export`.
+        """
+        nodes = (node for _, node in self._entries()) if line is None else iter([self[line]])
+        names = ("infoset", "player", "action", "probability", "line", "hand", "reach")
+        columns: dict[str, list[Any]] = {name: [] for name in names}
+        for node in nodes:
+            strategy, reach = node.strategy, node.reach[node.player]
+            hands = np.flatnonzero((node.root_weights[node.player] > 0) & ~np.isnan(strategy[0]))
+            texts = [format_hand(hand) for hand in hands.tolist()]
+            for action, row in zip(node.actions, strategy, strict=True):
+                columns["infoset"] += [f"{text}:{node.line}" for text in texts]
+                columns["hand"] += texts
+                columns["probability"] += row[hands].tolist()
+                columns["reach"] += reach[hands].tolist()
+                for name, value in (("player", node.player), ("action", action), ("line", node.line)):
+                    columns[name] += [value] * len(texts)
+            if len(columns["line"]) > MAX_FRAME_ROWS:
+                raise InputError(
+                    f"{self.tree.name}: more than {MAX_FRAME_ROWS:,} rows: give the line of a decision, or use export"
+                )
+        return to_dataframe(columns)
+
+    def to_open_spiel(self) -> Any:
+        """Raise `InputError`: OpenSpiel has no such game. `riverboat.strategies.profiles.as_strategy` unrolls small spots."""
+        raise InputError(
+            f"{self.tree.name}: OpenSpiel has no game with betting × boards; convert with to_frame() or export(path)"
+        )
 
     def node(self, betting_node: int, dealt_cards: DealtCards = ()) -> SolutionNode:
         """Return a node by its index in the betting tree and the cards dealt on the path to it.
@@ -425,6 +470,22 @@ class SolutionNode(RenamedAttributes):
         street = len(self.dealt_cards)
         block = self.solution.node_strategy(self.tree_boards[0][street], self._forest_node(self.betting_node))
         return self._rows_to_hands(block, street, self.player, np.nan)
+
+    def __getitem__(self, action: str) -> Array:
+        """Return the probability of an action with each hand. float64 [1326]"""
+        if action not in self.actions:
+            raise UnknownKeyError(
+                f"{self.tree.name}: no action {short_repr(action)} at {self.line!r}: {', '.join(self.actions)}"
+            )
+        row: Array = self.strategy[self.actions.index(action)]
+        return row
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.actions)
+
+    def keys(self) -> tuple[str, ...]:
+        """Return the labels of the actions, so that `dict(node)` has the probabilities of each."""
+        return self.actions
 
     @cached_property
     def live_hands(self) -> Array:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from riverboat.core.errors import InputError
+from riverboat.core.arguments import checked
+from riverboat.core.errors import InputError, short_repr
+from riverboat.core.plugins import user_code_errors
 from riverboat.core.tables import PROSE, ReportColumn, ReportTable, to_dataframe
-from riverboat.games.base import Array
+from riverboat.games.base import Array, Game
 from riverboat.strategies._kernels import table as table_kernels
 from riverboat.strategies.mapping import StrategyMapping
+from riverboat.trees.compile import as_tree
 from riverboat.trees.history import HistoryTree
 from riverboat.trees.public import Infoset, PublicTree
 
 Tree: TypeAlias = PublicTree | HistoryTree
+Probabilities: TypeAlias = Mapping[str, float] | Sequence[float] | Array  # by action, or in the order of the actions
 TOLERANCE = 1e-6  # largest difference from one of a sum of probabilities
 MAX_SHOWN = 20  # information sets that a notebook shows
 
@@ -50,8 +55,11 @@ class Strategy(StrategyMapping[dict[str, float]]):
     """
 
     def __init__(self, tree: Tree, probabilities: Array, provenance: Mapping[str, Any] | None = None) -> None:
-        if probabilities.shape != (tree.table_size,):
-            raise InputError(f"{tree.name}: {probabilities.shape} probabilities for a table of {tree.table_size}")
+        if not isinstance(tree, PublicTree | HistoryTree):
+            raise InputError(f"tree={short_repr(tree)}: must be the tree of a game (riverboat.compile_game)")
+        if getattr(probabilities, "shape", None) != (tree.table_size,) or probabilities.dtype.kind != "f":
+            found = getattr(probabilities, "shape", short_repr(probabilities))
+            raise InputError(f"{tree.name}: {found} probabilities for a table of {tree.table_size}")
         if count := np.count_nonzero(~np.isfinite(probabilities)):
             raise InputError(f"{tree.name}: {count:,} probabilities are not finite")
         super().__init__(tree, provenance)
@@ -83,24 +91,26 @@ class Strategy(StrategyMapping[dict[str, float]]):
         return Strategy(tree, out, provenance)
 
     @staticmethod
-    def uniform(tree: Tree) -> Strategy:
+    def uniform(tree: str | Game | Tree) -> Strategy:
         """Return the strategy that plays all actions with equal probability.
 
         Parameters
         ----------
         tree
-            Compiled game.
+            Game, its name, or its tree.
         """
+        tree = as_tree(tree)
         return Strategy.from_sums(tree, np.zeros(tree.table_size), {"method": "uniform"})
 
     @staticmethod
-    def from_mapping(tree: Tree, rows: Mapping[str, Mapping[str, float]]) -> Strategy:
+    @checked
+    def from_mapping(tree: str | Game | Tree, rows: Mapping[str, Mapping[str, float]]) -> Strategy:
         """Build a strategy from `{information set: {action: probability}}`.
 
         Parameters
         ----------
         tree
-            Compiled game.
+            Game, its name, or its tree.
         rows
             Probabilities of each given information set; they must sum to one. Missing information sets are uniform.
 
@@ -109,19 +119,48 @@ class Strategy(StrategyMapping[dict[str, float]]):
         Strategy
             The complete strategy.
         """
+        tree = as_tree(tree)
         table = Strategy.uniform(tree).probabilities.copy()
         for name, row in rows.items():
-            infoset = tree.infoset(name)
-            unknown = set(row) - set(infoset.actions)
-            if unknown:
-                raise InputError(
-                    f"{tree.name}: no action {sorted(unknown)[0]!r} at {name!r}: {', '.join(infoset.actions)}"
-                )
-            values = [float(row.get(action, 0.0)) for action in infoset.actions]
-            if not (min(values) >= 0 and abs(sum(values) - 1) <= TOLERANCE):
-                raise InputError(f"{tree.name}: probabilities {values} at {name!r} do not sum to one")
-            for k, value in enumerate(values):
-                table[infoset.offset + k * infoset.stride] = value
+            _write_row(tree, table, tree.infoset(name), row)
+        return Strategy(tree, table)
+
+    @staticmethod
+    @checked
+    def from_function(game: str | Game | Tree, function: Callable[[Infoset], Probabilities]) -> Strategy:
+        """Build a strategy from a function of the information set.
+
+        Parameters
+        ----------
+        game
+            Game, its name, or its tree.
+        function
+            Called with each `Infoset`: its `name`, the `player` to act and the labels of the `actions`. It returns a mapping
+            from actions to probabilities, where missing actions have none, or a sequence in the order of the actions.
+
+        Returns
+        -------
+        Strategy
+            The strategy.
+
+        Raises
+        ------
+        InputError
+            If the function fails, or returns no probabilities of the actions that sum to one.
+
+        Examples
+        --------
+        >>> caller = Strategy.from_function("kuhn", lambda infoset: {"c": 1.0})
+        >>> caller["Q:r"]
+        {'f': 0.0, 'c': 1.0}
+        """
+        tree = as_tree(game)
+        table = np.zeros(tree.table_size)
+        table[:] = Strategy.uniform(tree).probabilities  # of hands that are never dealt
+        for infoset in tree.infosets():
+            with user_code_errors("strategy", infoset.name, "the function fails"):
+                row = function(infoset)
+            _write_row(tree, table, infoset, row)
         return Strategy(tree, table)
 
     def row(self, infoset: Infoset) -> Array:
@@ -187,19 +226,19 @@ class Strategy(StrategyMapping[dict[str, float]]):
         return to_open_spiel(self)
 
     @staticmethod
-    def from_open_spiel(tree: Tree, policy: Any) -> Strategy:
+    def from_open_spiel(tree: str | Game | Tree, policy: Any) -> Strategy:
         """Convert an OpenSpiel policy to a strategy for a tree.
 
         Parameters
         ----------
         tree
-            Compiled game.
+            Game, its name, or its tree.
         policy
             Policy of OpenSpiel.
         """
         from riverboat.strategies.open_spiel import from_open_spiel
 
-        return from_open_spiel(tree, policy)
+        return from_open_spiel(as_tree(tree), policy)
 
     def __repr__(self) -> str:
         return f"<Strategy for {self.tree.name}: {len(self)} information sets>"
@@ -214,3 +253,26 @@ class Strategy(StrategyMapping[dict[str, float]]):
         head = ReportColumn("infoset", title="information set")
         columns = head, ReportColumn("player"), ReportColumn("strategy", PROSE)
         return ReportTable(title, columns, rows)._repr_html_()
+
+
+def _write_row(tree: Tree, table: Array, infoset: Infoset, row: Any) -> None:
+    """Write the probabilities of one information set; `row` is a mapping by action, or a sequence in their order."""
+    actions, values = infoset.actions, None
+    if isinstance(row, Mapping):
+        unknown = [action for action in row if action not in actions]
+        if unknown:
+            raise InputError(
+                f"{tree.name}: no action {short_repr(unknown[0])} at {infoset.name!r}: {', '.join(actions)}"
+            )
+        row = [row.get(action, 0.0) for action in actions]
+    if not isinstance(row, str):
+        with suppress(TypeError, ValueError):
+            values = np.asarray(row, float)
+    if values is None or values.shape != (len(actions),):
+        raise InputError(
+            f"{tree.name}: {short_repr(row)} at {infoset.name!r}: must be probabilities of {', '.join(actions)}, "
+            "as a mapping or in this order"
+        )
+    if not (values.min() >= 0 and abs(values.sum() - 1) <= TOLERANCE):
+        raise InputError(f"{tree.name}: probabilities {values.tolist()} at {infoset.name!r} do not sum to one")
+    table[infoset.offset : infoset.offset + len(actions) * infoset.stride : infoset.stride] = values

@@ -35,7 +35,7 @@ from riverboat.games.boards.board_game import BettingTree
 from riverboat.games.boards.root_gadgets import RootGadget
 from riverboat.games.boards.subtrees import BettingSubtree, BoardSubgame, extract_betting_subtree
 from riverboat.solvers.boards.cfr import BOARD_SCHEDULE, BoardCFR, schedule_rows
-from riverboat.solvers.schedules import AnySchedule, parse
+from riverboat.solvers.schedules import AnySchedule, ScheduleOrFactory, parse
 from riverboat.strategies.blueprint_game import decision_view
 from riverboat.subgames.flop_refinement import STOP, BettingRound, FlopMethod, forest_index, make_gadget, parse_method
 from riverboat.trees.betting import make_shape
@@ -289,7 +289,7 @@ def solve_nested(
     *,
     boards: dict[int, BoardTree] | None = None,
     iterations: int = 100,
-    schedule: str | AnySchedule = BOARD_SCHEDULE,
+    schedule: str | ScheduleOrFactory = BOARD_SCHEDULE,
     dtype: str = "float32",
     threads: int = 1,
 ) -> NestedSolver:

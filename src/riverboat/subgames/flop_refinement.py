@@ -34,7 +34,7 @@ from riverboat.games.boards.board_game import BettingTree
 from riverboat.games.boards.root_gadgets import MaxmarginGadget, ResolvingGadget, RootGadget
 from riverboat.games.boards.subtrees import BettingSubtree, BoardSubgame, extract_betting_subtree
 from riverboat.solvers.boards.cfr import BOARD_SCHEDULE, BoardCFR
-from riverboat.solvers.schedules import AnySchedule
+from riverboat.solvers.schedules import ScheduleOrFactory
 from riverboat.trees.boards import NO_ROW, BoardTree
 from riverboat.trees.public import child_nodes
 
@@ -282,7 +282,7 @@ def refine_flop(
     *,
     iterations: int = 200,
     lines: Sequence[str] | None = None,
-    schedule: str | AnySchedule = BOARD_SCHEDULE,
+    schedule: str | ScheduleOrFactory = BOARD_SCHEDULE,
     dtype: str = "float32",
     threads: int = 1,
     device: str = CPU,

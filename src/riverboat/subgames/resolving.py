@@ -17,20 +17,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
 from riverboat.core import validation
+from riverboat.core.arguments import parse_count
 from riverboat.core.arrays import normalize, safe_divide
 from riverboat.core.errors import InputError, short_repr
-from riverboat.games.base import CHANCE, TERMINAL, Array
+from riverboat.games.base import CHANCE, TERMINAL, Array, Game
 from riverboat.solvers.exact.lp import solve_lp
 from riverboat.solvers.run_loop import step_until
-from riverboat.solvers.schedules import AnySchedule, ScheduleStep
+from riverboat.solvers.schedules import ScheduleOrFactory, ScheduleStep
 from riverboat.solvers.tabular._kernels import traversal
 from riverboat.solvers.tabular.best_response import check_zero_sum, hand_values, quality
 from riverboat.solvers.tabular.cfr import CFR
 from riverboat.solvers.tabular.tree_engine import TreeEngine
+from riverboat.strategies.profiles import StrategyLike, as_strategy
 from riverboat.strategies.queries import tabular_ranges
 from riverboat.strategies.tabular import Strategy, Tree
 from riverboat.subgames.values import SubgameRootValues, history_reach, subgame_gifts, subgame_root_values
@@ -61,7 +64,7 @@ def solve_vector_maxmargin(
     reach: Array,
     shifts: Array,
     iterations: int = 1000,
-    schedule: str | AnySchedule = "dcfr",
+    schedule: str | ScheduleOrFactory = "dcfr",
     limits: ValueLimits | None = None,
     engine: EngineFactory | None = None,
 ) -> tuple[GadgetTree, Strategy]:
@@ -396,12 +399,13 @@ def lp_solver(tree: Tree) -> Strategy:
 
 
 def refine(
-    base: Strategy,
+    base: StrategyLike,
     where: str | Iterable[str | Sequence[str]],
     method: str = "maxmargin",
     *,
     players: Sequence[int] = (0, 1),
     solver: GadgetSolver | int = lp_solver,
+    game: str | Game | Tree | None = None,
 ) -> Refinement:
     """Refine a base strategy in some subgames by solving the gadget game of a method.
 
@@ -411,7 +415,8 @@ def refine(
     Parameters
     ----------
     base
-        Strategy to refine.
+        Strategy to refine: a `Strategy`, a result that has one, the `Solution` of a small spot, a folder, or with `game` a
+        mapping or a function (`Strategy.from_function`).
     where
         Subgames, which must not overlap: lines of a public tree (`lines_after_chance` lists them), or information
         sets of a history tree, where a tuple of several names is one subgame.
@@ -425,6 +430,8 @@ def refine(
     solver
         Function that solves a gadget game, or a number of iterations of DCFR, on vectors of hands if the tree has
         them.
+    game
+        Game of a mapping, of a function, or of a folder that cannot name it.
 
     Returns
     -------
@@ -446,11 +453,12 @@ def refine(
     Examples
     --------
     >>> import riverboat as rb
-    >>> refinement = refine(rb.solve("leduc", iterations=20).strategy, "cc/Kh/")
+    >>> refinement = refine(rb.solve("leduc", iterations=20), "cc/Kh/")
     >>> bool(min(refinement.endgames[0].margins.values()) >= -1e-9)
     True
     """
-    _check_arguments(base, method, players, solver)
+    solver = _check_arguments(method, players, solver)
+    base = as_strategy(base, game, "base")
     tree = base.tree
     check_zero_sum(tree)
     subgames = [find_subgame(tree, *names) for names in _parse_subgames(tree, where)]
@@ -479,20 +487,17 @@ def refine(
     return Refinement(strategy, method, tuple(reports))
 
 
-def _check_arguments(base: object, method: object, players: object, solver: object) -> None:
-    """Raise `InputError` for an invalid argument."""
-    if not isinstance(base, Strategy):
-        raise InputError(
-            f"base={short_repr(base)}: rb.refine takes strategies of games that are compiled to a tree (Kuhn, Leduc, Bluff, "
-            "Gambit files, …), as rb.solve returns them in result.strategy; hold'em is refined by "
-            "riverboat.subgames.flop_refinement.refine_flop and by agents that search, such as default?search=river"
-        )
+def _check_arguments(method: object, players: object, solver: Any) -> GadgetSolver | int:
+    """Raise `InputError` for an invalid argument; return the solver."""
     validation.check_text("method", method)
     validation.check_name("method", str(method), METHODS)
-    if not isinstance(players, Sequence) or not players or any(p not in (0, 1) for p in players):
+    if not isinstance(players, Sequence) or not players or any(p not in (0, 1) or isinstance(p, str) for p in players):
         raise InputError(f"players={short_repr(players)}: must be 0, 1 or both, in a tuple")
-    if not callable(solver):
-        validation.check_integer("solver", solver, 1)
+    if len(set(players)) < len(players):
+        raise InputError(f"players={short_repr(players)}: each player at most once")
+    if callable(solver) and not isinstance(solver, type):
+        return cast("GadgetSolver", solver)
+    return parse_count(solver, "solver", 1)
 
 
 def _parse_subgames(tree: Tree, where: object) -> list[tuple[str, ...]]:

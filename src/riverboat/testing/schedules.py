@@ -10,7 +10,7 @@ import numpy as np
 from riverboat.games.base import Array
 from riverboat.games.small.poker import kuhn
 from riverboat.solvers import schedules
-from riverboat.solvers.schedules import AnySchedule, Rule, ScheduleStep
+from riverboat.solvers.schedules import AnySchedule, Rule, ScheduleOrFactory, ScheduleStep
 from riverboat.solvers.tabular.cfr import CFR
 from riverboat.strategies.tabular import Tree
 from riverboat.testing.failures import TOLERANCE, fail, report_location
@@ -20,7 +20,7 @@ from riverboat.trees.compile import compile_game, to_history_tree
 CHECKED_ITERATIONS = (*range(1, 33), 100, 1_000, 10_000, 1_000_000)  # iterations whose steps are checked
 
 
-def check_schedule(schedule: str | AnySchedule, *, iterations: int = 500, target: float = 0.05) -> None:
+def check_schedule(schedule: str | ScheduleOrFactory, *, iterations: int = 500, target: float = 0.05) -> None:
     """Check that a schedule, or a rule, can drive a solver; raise AssertionError if not.
 
     Parameters

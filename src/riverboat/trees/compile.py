@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TypeAlias
 
+from riverboat.core import plugins
+from riverboat.core.arguments import ByteSize, checked
 from riverboat.core.budget import ProgressListener, build_context
-from riverboat.core.errors import InputError
+from riverboat.core.errors import InputError, RiverboatError, short_repr
 from riverboat.games import tree_layout
 from riverboat.games.base import Game, HistoryGame, PublicGame
 from riverboat.games.boards.board_game import BoardGame
@@ -20,19 +24,80 @@ MAX_HISTORIES = 50_000_000
 ESTIMATE_SECONDS, ESTIMATE_FACTOR = 0.4, 10.0  # time for an estimate of their number; how much too high it may be
 
 
+def as_game(game: str | Game) -> Game:
+    """Return a game, or the game that a name stands for, with the values of the smaller games that it needs.
+
+    Parameters
+    ----------
+    game
+        Game, or its name with options, such as `leduc`.
+
+    Returns
+    -------
+    Game
+        The game.
+
+    Raises
+    ------
+    InputError
+        If there is no such game, or the object is no game.
+
+    Examples
+    --------
+    >>> as_game("leduc").name
+    'leduc'
+    """
+    from riverboat.solvers.game_values import game as make_game  # see `UPWARD` in tests/test_layers.py
+
+    return make_game(game)
+
+
+def as_tree(game: str | Game | PublicTree | HistoryTree) -> PublicTree | HistoryTree:
+    """Return the tree of a game, of a game by its name, or the tree itself.
+
+    Parameters
+    ----------
+    game
+        Game, its name with options, or a compiled tree.
+
+    Returns
+    -------
+    PublicTree | HistoryTree
+        The tree.
+
+    Raises
+    ------
+    InputError
+        If it is none of these.
+
+    Examples
+    --------
+    >>> as_tree("leduc").infoset_count
+    936
+    """
+    if isinstance(game, PublicTree | HistoryTree):
+        return game
+    return compile_game(as_game(game))
+
+
+@checked
 def compile_game(
-    game: Game, *, constant_sum: bool = False, memory: int | None = None, progress: ProgressListener | None = None
+    game: str | Game,
+    *,
+    constant_sum: bool = False,
+    memory: ByteSize | None = None,
+    progress: ProgressListener | None = None,
 ) -> PublicTree | HistoryTree:
     """Compile a game to a `PublicTree` if it has public states and hands, else to a `HistoryTree`.
 
     Parameters
     ----------
     game
-        The game to compile.
+        The game to compile, or its name with options.
     constant_sum
         Raise an error unless there are two players whose payoffs have a constant sum, as soon as this is known.
     memory
-        Most bytes that the tree may take; half of the free memory by default.
+        Most bytes that the tree may take, such as 2GB; half of the free memory by default.
     progress
         Listener that receives progress reports while the tree is built.
 
@@ -55,14 +120,32 @@ def compile_game(
     >>> type(compile_game(kuhn())).__name__, type(compile_game(rock_paper_scissors())).__name__
     ('PublicTree', 'HistoryTree')
     """
-    with build_context(progress, memory):
-        if isinstance(game, PublicGame):
-            return PublicTree(game)
-        if isinstance(game, HistoryGame):
-            return HistoryTree.from_game(game, constant_sum=constant_sum)
-    raise InputError(
-        f"{type(game).__name__} is not a game; see docs/your-own-game.md for the methods that a game needs"
-    )
+    made = as_game(game)
+    if not isinstance(made, PublicGame | HistoryGame):
+        raise InputError(f"{made.name}: has betting × boards instead of one tree: solve it with rb.solve")
+    with build_context(progress, memory), _located_errors(made):
+        if isinstance(made, PublicGame):
+            return PublicTree(made)
+        return HistoryTree.from_game(made, constant_sum=constant_sum)
+
+
+@contextmanager
+def _located_errors(game: Game) -> Iterator[None]:
+    """Turn errors of a game's methods, and of what they return, into an InputError with file and line."""
+    try:
+        yield
+    except (RiverboatError, MemoryError, RecursionError):
+        raise
+    except (ArithmeticError, AttributeError, LookupError, NotImplementedError, TypeError, ValueError) as error:
+        root = game.root()
+        if not hasattr(root, "actor"):
+            raise InputError(
+                f"game {game.name!r}: root() returns {short_repr(root)}: must be a state; see docs/your-own-game.md"
+            ) from error
+        raise InputError(
+            f"game {game.name!r}: {type(error).__name__}: {error}{plugins.error_location(error)}; "
+            "riverboat.testing.check_game finds mistakes of a game"
+        ) from error
 
 
 def solver_tree(game: Game, *, constant_sum: bool = False) -> AnyTree:

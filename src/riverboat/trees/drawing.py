@@ -20,7 +20,7 @@ import numpy as np
 from riverboat.core import files
 from riverboat.core.errors import InputError
 from riverboat.games.base import CHANCE, TERMINAL, Array, Game, PrivateDeal
-from riverboat.trees.compile import compile_game, to_history_tree
+from riverboat.trees.compile import as_tree, to_history_tree
 from riverboat.trees.gadgets import PublicSubgame
 from riverboat.trees.history import HistoryTree
 from riverboat.trees.public import Infoset, PublicTree
@@ -40,11 +40,6 @@ MAX_NAME_LENGTH = 14  # if a name of an information set is longer, nodes show th
 
 
 # --- deals ----------------------------------------------------------------------------------
-
-
-def as_tree(game: Game | DrawableTree) -> DrawableTree:
-    """Return the tree of a game; a tree is returned unchanged."""
-    return game if isinstance(game, PublicTree | HistoryTree) else compile_game(game)
 
 
 def find_deal(tree: DrawableTree, deal: HandPair) -> tuple[int, int]:

@@ -315,7 +315,7 @@ class Spot(UnrolledStatesMixin):
         stack: int | Sequence[int],
         oop: str | Range,
         ip: str | Range,
-        bets: MenuInput = "",
+        bets: MenuInput | None = None,
         raises: str | None = None,
         donks: str | None = None,
         rake: float | None = None,
@@ -348,7 +348,8 @@ class Spot(UnrolledStatesMixin):
             Ranges of the player who acts first on every street, and of the other.
         bets
             List of sizes such as `"33%, 75%"` for all streets and both players, or a mapping as in a spot file:
-            `{"flop": {"bet": "33%", "raise": "45%"}, "oop": {"turn": {…}}}`. Without bets the hand is checked down.
+            `{"flop": {"bet": "33%", "raise": "45%"}, "oop": {"turn": {…}}}`. Required in no-limit games; `bets=""` is a hand
+            that is checked down.
         raises, donks
             Lists of sizes for raises and donk bets, if `bets` is a list.
         rake, rake_cap
@@ -379,12 +380,16 @@ class Spot(UnrolledStatesMixin):
         Spot
             The spot.
         """
+        if bets is None and raise_sizes is None:
+            raise InputError(
+                'bets are missing: give sizes such as bets="33%, 75%", or bets="" for a hand that is checked down'
+            )
         cards = _parse_board(board)
         rake_rules = Rake(0.0 if rake is None else rake, rake_cap)
         if rake is None and rake_cap != inf:
             raise InputError(f"rake cap {short_repr(rake_cap)} without a rate has no effect; give a rate such as 0.05")
-        if isinstance(bets, str):
-            menu = {"bet": bets} | {k: v for k, v in (("raise", raises), ("donk", donks)) if v is not None}
+        if bets is None or isinstance(bets, str):
+            menu = {"bet": bets or ""} | {k: v for k, v in (("raise", raises), ("donk", donks)) if v is not None}
             bets = {STREETS[len(cards) - 3]: menu}
         elif raises is not None or donks is not None:
             raise InputError(

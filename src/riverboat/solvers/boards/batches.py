@@ -15,12 +15,13 @@ from riverboat.core.errors import InputError, short_repr
 from riverboat.core.parallel import map_in_order
 from riverboat.engines.cpu.board_engine import shape_for_game, trees_of_one_shape
 from riverboat.engines.devices import CPU, AnyBatchEngine, create_batch_engine, free_memory, resolve_device
+from riverboat.engines.rules import running
 from riverboat.engines.tables import COMPACT, SIXTEEN_BITS, parse_table_format, table_bytes
 from riverboat.games.spots.spot import Spot
 from riverboat.solvers import schedules
 from riverboat.solvers.boards import cfr as boards
 from riverboat.solvers.result import LAST, Result, make_result
-from riverboat.solvers.schedules import AnySchedule
+from riverboat.solvers.schedules import AnySchedule, ScheduleOrFactory
 from riverboat.solvers.solver_run import FIRST_BOARD_CHECK, optimistic_check
 from riverboat.solvers.tabular.best_response import Quality
 from riverboat.strategies.solution import Solution
@@ -42,7 +43,7 @@ def solve_many(
     until: float | None = None,
     seconds: float | None = None,
     check_every: int = 50,
-    schedule: str | AnySchedule | None = None,
+    schedule: str | ScheduleOrFactory | None = None,
     threads: int = 1,
     dtype: str | None = None,
     memory: int | None = None,
@@ -99,7 +100,7 @@ def solve_many(
 def solve_with_quality(
     spots: Sequence[Spot],
     goal: BatchGoal,
-    schedule: str | AnySchedule | None = None,
+    schedule: str | ScheduleOrFactory | None = None,
     dtype: str | None = None,
     device: str = CPU,
     *,
@@ -225,7 +226,8 @@ def run_batch(batch: AnyBatchEngine, rule: AnySchedule, goal: BatchGoal, dtype: 
             check_cancellation()
             count = min(count, POLL_ITERATIONS)
         steps, weight = boards.schedule_rows(rule, done, weight, count)
-        batch.iterate(steps, active)
+        with running(rule.rule):
+            batch.iterate(steps, active)
         done += count
         for k in active:
             iterations_done[k] = done
@@ -261,7 +263,7 @@ def solve_batch(
     *,
     iterations: int | None = None,
     until: float | None = None,
-    schedule: str | AnySchedule | None = None,
+    schedule: str | ScheduleOrFactory | None = None,
     dtype: str | None = None,
 ) -> list[Result]:
     """Solve spots in parallel on a device and return a `Result` for each, as `solve` does up to rounding.

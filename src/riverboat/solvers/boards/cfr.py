@@ -19,6 +19,7 @@ from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.engines.cpu.ties import TiedRows, row_buckets
 from riverboat.engines.devices import AUTO, CPU, AnyBatchEngine, AnyBoardEngine, create_engine, resolve_device
+from riverboat.engines.rules import running
 from riverboat.engines.tables import TABLE_PADDING, parse_table_format, table_bytes
 from riverboat.games.base import Array
 from riverboat.games.boards.holdem import Holdem, holdem
@@ -27,7 +28,7 @@ from riverboat.solvers import schedules
 from riverboat.solvers.cfr_solver import CFRSolver
 from riverboat.solvers.mccfr.tables import LOOKUP_BLOCK, Weighting
 from riverboat.solvers.mccfr.trainer import BlueprintTrainer
-from riverboat.solvers.schedules import AnySchedule, Schedule, dcfr
+from riverboat.solvers.schedules import AnySchedule, Schedule, ScheduleOrFactory, dcfr
 from riverboat.solvers.tabular.best_response import Quality
 from riverboat.strategies.blueprint_game import write_bucket_strategy
 from riverboat.strategies.solution import Solution
@@ -122,7 +123,7 @@ class BoardCFR(CFRSolver[Solution]):
     def __init__(
         self,
         tree: BoardTree,
-        schedule: str | AnySchedule = "dcfr",
+        schedule: str | ScheduleOrFactory = "dcfr",
         *,
         threads: int = 1,
         dtype: str = "compact",
@@ -149,11 +150,12 @@ class BoardCFR(CFRSolver[Solution]):
             raise InputError(f"step({count}): must not be negative")
         steps, self.weight = schedule_rows(self.schedule, self.iteration, self.weight, count)
         self.iteration += count
-        if self.ties is None:
-            self.engine.iterate(steps)
-        elif isinstance(self.engine, CpuBoardEngine):
-            self._tied_averages = None
-            self.engine.iterate_tied(steps, self.ties)
+        with running(self.schedule.rule):
+            if self.ties is None:
+                self.engine.iterate(steps)
+            elif isinstance(self.engine, CpuBoardEngine):
+                self._tied_averages = None
+                self.engine.iterate_tied(steps, self.ties)
 
     _tied_averages: Array | None = None  # copy of the averages, if read since the last step
 
@@ -171,7 +173,8 @@ class BoardCFR(CFRSolver[Solution]):
 
     def warm(self) -> None:
         """Compile the kernels now, so that timings measure solving alone."""
-        self.engine.compile()
+        with running(self.schedule.rule):
+            self.engine.compile()
 
     # --- checkpoints ------------------------------------------------------------------------
 
@@ -233,7 +236,7 @@ class SampledBoardCFR(CFRSolver[Solution]):
     def __init__(
         self,
         tree: BoardTree,
-        schedule: str | AnySchedule = "dcfr",
+        schedule: str | ScheduleOrFactory = "dcfr",
         traversal: str = "pcs",
         *,
         seed: int = 0,

@@ -14,11 +14,11 @@ import numpy as np
 from scipy.sparse import csr_array, hstack, vstack
 
 from riverboat.core.errors import InputError
-from riverboat.games.base import TERMINAL, Array
+from riverboat.games.base import TERMINAL, Array, Game
 from riverboat.solvers.exact import _kernels
 from riverboat.strategies.tabular import Strategy, Tree
 from riverboat.trees._kernels import tree as tree_kernels
-from riverboat.trees.compile import to_history_tree
+from riverboat.trees.compile import as_tree, to_history_tree
 from riverboat.trees.history import HistoryTree, Treeplex
 
 
@@ -28,7 +28,7 @@ class SequenceForm:
     Parameters
     ----------
     tree
-        Tree of the game.
+        Game, its name, such as "kuhn", or its tree.
 
     Raises
     ------
@@ -42,12 +42,12 @@ class SequenceForm:
     Examples
     --------
     >>> import riverboat as rb
-    >>> from riverboat.solvers.exact.sequence_form import SequenceForm
-    >>> SequenceForm(rb.compile_game(rb.game("kuhn"))).matrix.shape
+    >>> rb.SequenceForm("kuhn").matrix.shape
     (13, 13)
     """
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: str | Game | Tree) -> None:
+        tree = as_tree(tree)
         self.tree, self.name = tree, tree.name
         self.histories: HistoryTree = to_history_tree(tree)
         if self.histories.players != 2:

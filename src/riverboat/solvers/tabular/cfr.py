@@ -21,18 +21,20 @@ import numpy as np
 from numba import njit
 
 from riverboat.compiled.jit import KERNEL_OPTIONS
+from riverboat.core.arguments import PositiveCount, Seed, Threads, checked, parse_count
 from riverboat.core.errors import InputError, MemoryLimitError, short_repr
 from riverboat.core.formatting import format_bytes
 from riverboat.core.resources import available_memory
-from riverboat.engines.rules import check_rule, recompile_callers
-from riverboat.games.base import Array
+from riverboat.engines.rules import RuleFunctions, compile_functions, recompile_callers, running
+from riverboat.games.base import CHANCE, Array, Game
 from riverboat.solvers import schedules, traversals
 from riverboat.solvers.cfr_solver import CFRSolver
-from riverboat.solvers.schedules import AnySchedule, Rule
+from riverboat.solvers.schedules import AnySchedule, ScheduleOrFactory
 from riverboat.solvers.tabular import best_response
 from riverboat.solvers.tabular._kernels import iterations, traversal
 from riverboat.solvers.tabular.tree_engine import TreeEngine
 from riverboat.strategies.tabular import Strategy, Tree
+from riverboat.trees.compile import as_tree
 from riverboat.trees.public import PublicTree
 
 # --- kernels for user-defined rules ---
@@ -40,9 +42,8 @@ from riverboat.trees.public import PublicTree
 
 # Compiles all kernels with the functions of a rule in place of regret matching; returns them by name.
 @cache
-def _compile_rule(rule: Rule, dtype: str) -> SimpleNamespace:
-    check_rule(rule, dtype)
-    strategy, update = rule.strategy, rule.update
+def _compile_rule(functions: RuleFunctions) -> SimpleNamespace:
+    strategy, update = functions
 
     @njit(nogil=True)
     def match_regrets(regret, prediction, at, width, low, high, t, reach, here, out, row):  # type: ignore[no-untyped-def]
@@ -60,9 +61,10 @@ def _compile_rule(rule: Rule, dtype: str) -> SimpleNamespace:
 
     @njit(**KERNEL_OPTIONS)
     def update_regrets_and_average(tables, at, width, low, high, step, share, instant, reach, row):  # type: ignore[no-untyped-def]
+        first = np.uint64(at) if len(share) > 1 else np.uint64(0)
         for a in range(width):
             for h in range(low, high):
-                instant[row + a, h] *= share[h]  # not read after this
+                instant[row + a, h] *= share[first, h]  # not read after this
         update_regrets(tables.regret, tables.prediction, at, width, low, high, step, instant, row)
         for a in range(width):
             for h in range(low, high):
@@ -106,7 +108,7 @@ def kernels_for(schedule: AnySchedule, dtype: str) -> SimpleNamespace:
     >>> kernels_for(rb.dcfr(), "float64").full_iterations.__name__
     'full_iterations'
     """
-    return _BUILT_IN if schedule.rule is None else _compile_rule(schedule.rule, dtype)
+    return _BUILT_IN if schedule.rule is None else _compile_rule(compile_functions(schedule.rule, dtype))
 
 
 DTYPES = ("float64", "float32")
@@ -191,7 +193,7 @@ def table_count(schedule: AnySchedule, *, shared: bool) -> int:
     >>> table_count(rb.dcfr(), shared=False)
     2
     """
-    tables = 2 + schedule.predictive + shared
+    tables = 2 + schedule.predictive + shared + (schedule.rule is not None and not shared)
     return tables if schedule.alternating else tables + 1 + schedule.predictive
 
 
@@ -211,6 +213,26 @@ def _rounding_bound(tree: Tree, dtype: str) -> float:
     return ROUNDING_SHARE * largest
 
 
+def _sides_for(tree: Tree, schedule: AnySchedule, dtype: str) -> tuple[Any, ...]:
+    """Return the arrays of the players; for a rule with a factor on the instant regrets of each row.
+
+    The factor makes them counterfactual regrets, and is zero for hands that public cards make impossible. It is stored
+    in the first row of each information set. float [rows, hands], or [1, hands] if all hands are always possible.
+    """
+    if schedule.rule is None:
+        return tree.player_arrays
+    sides = []
+    for player, side in enumerate(tree.player_arrays):
+        share = side.share[None].astype(dtype)
+        if isinstance(tree, PublicTree) and np.any(tree.nodes.actor == CHANCE):
+            own = np.flatnonzero(tree.nodes.actor == player)
+            rows = tree.player_tables(np.zeros(tree.table_size, dtype))[player]
+            rows[tree.nodes.data[own]] = share * tree.possible_hands[player][tree.board_of_node[own]]
+            share = rows
+        sides.append(side._replace(share=share))
+    return tuple(sides)
+
+
 class CFR(CFRSolver[Strategy]):
     """State of a CFR run: regrets, averages, iteration counter and random state.
 
@@ -220,7 +242,7 @@ class CFR(CFRSolver[Strategy]):
     Parameters
     ----------
     tree
-        Tree of the game (`riverboat.compile_game`).
+        Game, its name, such as "leduc", or its tree (`riverboat.compile_game`), which several solvers may share.
     schedule
         Name, such as "dcfr" or "cfr+:gamma=2", a `Schedule`, or a `Rule`.
     traversal
@@ -251,7 +273,7 @@ class CFR(CFRSolver[Strategy]):
     Examples
     --------
     >>> import riverboat as rb
-    >>> solver = rb.CFR(rb.compile_game(rb.game("kuhn")), "dcfr")
+    >>> solver = rb.CFR("kuhn", "dcfr")
     >>> solver.step(500)
     >>> solver.exploitability() < 1e-3
     True
@@ -259,25 +281,23 @@ class CFR(CFRSolver[Strategy]):
 
     tree: Tree
 
+    @checked
     def __init__(
         self,
-        tree: Tree,
-        schedule: str | AnySchedule = "dcfr",
+        tree: str | Game | Tree,
+        schedule: str | ScheduleOrFactory = "dcfr",
         traversal: str | traversals.Traversal = "full",
         *,
-        seed: int = 0,
-        threads: int = 1,
+        seed: Seed = 0,
+        threads: Threads = 1,
         dtype: str = "float64",
-        tick: int | None = None,
+        tick: PositiveCount | None = None,
         epsilon: float = 0.6,
     ) -> None:
         check_dtype(dtype)
-        if seed < 0:
-            raise InputError(f"seed {seed}: must not be negative")
         if not 0 < epsilon <= 1:
             raise InputError(f"epsilon={epsilon:g}: exploration must be above 0 and at most 1")
-        if tick is not None and tick < 1:
-            raise InputError(f"tick={tick}: must be at least one iteration")
+        tree = as_tree(tree)
         self.tree, self.dtype, self.epsilon = tree, dtype, epsilon
         self.schedule = schedules.reject_stakes(schedules.parse(schedule), tree.name)
         self.traversal = traversals.parse_traversal(traversal)
@@ -289,7 +309,8 @@ class CFR(CFRSolver[Strategy]):
         self.seed, self.threads = seed, threads
         self.rng = np.array([np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]], np.uint64)
         self._kernels = kernels_for(self.schedule, dtype)
-        self._engine = TreeEngine(tree, dtype, threads, self._kernels)
+        self._sides = _sides_for(tree, self.schedule, dtype)
+        self._engine = TreeEngine(tree, dtype, threads, self._kernels, self._sides)
         self._sampler = traversals.make_sampler(tree, self.traversal)
         self._blocks = traversals.infoset_rows(tree)
         self._allocate()
@@ -336,31 +357,32 @@ class CFR(CFRSolver[Strategy]):
         Raises
         ------
         InputError
-            If `count` is negative.
+            If `count` is no whole number, or negative.
         """
-        if count < 0:
-            raise InputError(f"step({count}): must not be negative")
-        if not self._full:
-            self._sampled_iterations(count)
-        elif self._engine.threads == 1:
-            for done in range(0, count, ITERATIONS_PER_CALL):
-                self._full_iterations(self.iteration + 1 + done, min(ITERATIONS_PER_CALL, count - done))
-        else:
-            for t in range(self.iteration + 1, self.iteration + 1 + count):
-                self._threaded_iteration(np.array([*self.schedule.step(t), self.noise]))
+        count = parse_count(count)
+        with running(self.schedule.rule):
+            if not self._full:
+                self._sampled_iterations(count)
+            elif self._engine.threads == 1:
+                for done in range(0, count, ITERATIONS_PER_CALL):
+                    self._full_iterations(self.iteration + 1 + done, min(ITERATIONS_PER_CALL, count - done))
+            else:
+                for t in range(self.iteration + 1, self.iteration + 1 + count):
+                    self._threaded_iteration(np.array([*self.schedule.step(t), self.noise]))
         self.iteration += count
 
     def warm(self) -> None:
         """Compile the kernels now, so that timings measure solving alone."""
-        if not self._full:
-            self._call_sampler(np.array([1.0, 1.0, 0.0, 1.0, 1.0, self.noise]), 0)
-        else:
-            self._full_iterations(0, 0)
+        with running(self.schedule.rule):
+            if not self._full:
+                self._call_sampler(np.array([1.0, 1.0, 0.0, 1.0, 1.0, self.noise]), 0)
+            else:
+                self._full_iterations(0, 0)
 
     def _full_iterations(self, first: int, count: int) -> None:
         steps = np.column_stack([self.schedule.steps(first, count), np.full(count, self.noise)])
         self._kernels.full_iterations(
-            self.tree.nodes, self.tree.player_arrays, self._blocks, self.tables, steps,
+            self.tree.nodes, self._sides, self._blocks, self.tables, steps,
             not self.schedule.alternating, self.tree.shared, self.rng, self._engine.no_cuts,
             tuple(self._engine.player_frames),
         )  # fmt: skip
@@ -393,7 +415,7 @@ class CFR(CFRSolver[Strategy]):
     def _call_sampler(self, step: Array, count: int) -> None:
         tree, frames = self.tree, tuple(self._engine.player_frames)
         hands = np.zeros(tree.players, np.int64)
-        common = tree.nodes, tree.player_arrays, self._sampler, self.tables, step, count
+        common = tree.nodes, self._sides, self._sampler, self.tables, step, count
         if self.traversal.name == "external":
             self._kernels.external_iterations(*common, self.rng, hands, frames)
         elif self.traversal.name == "outcome":
@@ -441,8 +463,9 @@ class CFR(CFRSolver[Strategy]):
         """Return the current strategy, that of the last iterate."""
         out = np.zeros(self.tree.table_size)
         clock = float(self.iteration + 1 if self._full else self.iteration // self.tick + 1)
-        for me, rows in enumerate(self.tree.player_tables(out)):
-            self._kernels.current_strategy(self.tree.nodes, me, self.tables[me], clock, rows)
+        with running(self.schedule.rule):
+            for me, rows in enumerate(self.tree.player_tables(out)):
+                self._kernels.current_strategy(self.tree.nodes, me, self.tables[me], clock, rows)
         return Strategy(self.tree, out, {**self.average_provenance(), "iterate": "last"})
 
     def quality(self) -> best_response.Quality:

@@ -19,14 +19,15 @@ import numpy as np
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from riverboat.core.arguments import PositiveCount, checked
 from riverboat.core.arrays import normalize
 from riverboat.core.errors import InputError
 from riverboat.core.tables import ReportColumn, ReportTable
 from riverboat.games.base import CHANCE, TERMINAL, Array, ComparisonPayoff, ConstantPayoff, Game, Payoff, append_label
 from riverboat.solvers import schedules
 from riverboat.strategies.tabular import Tree
-from riverboat.trees.compile import to_history_tree
-from riverboat.trees.drawing import HandPair, as_tree, count_nodes, find_deal
+from riverboat.trees.compile import as_tree, to_history_tree
+from riverboat.trees.drawing import HandPair, count_nodes, find_deal
 from riverboat.trees.public import Infoset, PublicTree
 
 MAX_NODES = 5_000  # nodes in the traced part
@@ -207,18 +208,19 @@ class Trace:
         return f"<p><b>{escape(self.title)}</b></p>" + "".join(table._repr_html_() for table in self._tables())
 
 
+@checked
 def trace(
-    game_or_tree: Game | Tree,
+    game_or_tree: str | Game | Tree,
     deal: HandPair | None = None,
-    schedule: str | schedules.AnySchedule = "vanilla",
-    iterations: int = 1,
+    schedule: str | schedules.ScheduleOrFactory = "vanilla",
+    iterations: PositiveCount = 1,
 ) -> Trace:
     """Trace one iteration of CFR for one deal of the hands, or in the whole tree.
 
     Parameters
     ----------
     game_or_tree
-        Game or compiled tree.
+        Game, its name, or a compiled tree.
     deal
         Hands of both players, such as "QJ"; by default the whole tree is traced.
     schedule
@@ -253,8 +255,6 @@ def trace(
         raise InputError(
             f"schedule {plan.name!r}: a trace supports regret matching only: {', '.join(schedules.SCHEDULES)}"
         )
-    if iterations < 1:
-        raise InputError(f"iterations={iterations}: iterations count from 1")
     _check_size(tree, pair)
     if pair is None:
         tree = to_history_tree(tree)

@@ -7,6 +7,7 @@ same arithmetic for any number of threads.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -27,11 +28,14 @@ _FULL_STEP = np.array([1.0, 1.0, -np.inf, 1.0, 1.0, 0.0])  # a step without disc
 
 
 class TreeEngine:
-    """Workspace and threads for full traversals of a tree."""
+    """Workspace and threads for full traversals of a tree; `sides` may replace the tree's arrays of the players."""
 
-    def __init__(self, tree: Tree, dtype: Any, threads: int = 1, kernels: Any = traversal) -> None:
+    def __init__(
+        self, tree: Tree, dtype: Any, threads: int = 1, kernels: Any = traversal, sides: Sequence[Any] | None = None
+    ) -> None:
         check_threads(threads)
         self.tree, self.dtype, self.kernels = tree, np.dtype(dtype), kernels
+        self._sides = sides
         small = len(tree.nodes.actor) < MIN_PARALLEL_NODES or not isinstance(tree, PublicTree)
         self.threads = 1 if small else min(threads, resources.available_cores())
         self._team = ThreadTeam(self.threads)
@@ -111,7 +115,7 @@ class TreeEngine:
     def _traverse_from(
         self, me: int, root: int, tables: Any, step: Array, mode: int, frames: Any, cuts: traversal.SubtreeCuts
     ) -> None:
-        side = self.tree.player_arrays[me]
+        side = self.tree.player_arrays[me] if self._sides is None else self._sides[me]
         task = traversal.TraversalTask(me, root, mode, False, self.tree.shared)
         span = traversal.HandSpan(0, len(side.weight), 0, len(side.weight_opp))
         self.kernels.traverse(self.tree.nodes, side, tables, step, task, span, self.rng, cuts, frames)
