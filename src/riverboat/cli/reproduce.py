@@ -15,7 +15,7 @@ from riverboat.cli.terminal import emit, figure, make_table, print_parts, print_
 from riverboat.core import files
 from riverboat.core.errors import InputError
 from riverboat.core.tables import ReportColumn
-from riverboat.papers.framework import ExperimentReport
+from riverboat.papers.framework import ExperimentReport, listen
 from riverboat.papers.registry import EXPERIMENTS, Experiment, find
 from riverboat.papers.rows import ComparisonRow, format_verdict, summarize_rows
 
@@ -107,7 +107,9 @@ def reproduce(
     runs: list[ExperimentRun] = []
     for name in names:
         found, started = find(name), clock.perf_counter()
-        run = ExperimentRun(found, found.run(full, seed), full, seed, clock.perf_counter() - started)
+        with listen(say):
+            report = found.run(full, seed)
+        run = ExperimentRun(found, report, full, seed, clock.perf_counter() - started)
         runs.append(run)
         if docs is not None:
             write_section(docs, run)  # immediately, so that an interrupted --all keeps its results

@@ -141,11 +141,15 @@ class RootState:
         state.multiplier[hands] *= factor
 
     def _cover_hands(self, entered: Array, caps: Array) -> None:
-        """Exclude hands with a cap below the least margin from the choice, except the last; in internal units."""
+        """Exclude hands with a cap below the largest least margin from the choice, except the last; in internal units.
+
+        The least margin of any strategy, minus its penalty for exceeded limits, is a lower bound on the largest one.
+        """
         state, shifts, margins = self.state, self._gadget_shifts() * self.scale, self._open_margins(entered)
         if np.isnan(margins).all():
             return
-        covered = ~np.isnan(margins) & (caps < np.nanmin(margins))
+        penalty = 2.0 * float(state.multiplier @ np.maximum(entered - state.limit, 0.0))  # multipliers may rise
+        covered = ~np.isnan(margins) & (caps < np.nanmin(margins) - penalty)
         if not covered.any() or covered[~np.isnan(margins)].all():
             return
         span = 4.0 * float(self.tree.betting.spent.max()) * self.scale
