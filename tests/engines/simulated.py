@@ -91,6 +91,9 @@ def apart(spot: Spot, form: str, schedule: str, count: int = 2) -> dict[str, flo
             engine.write("regret", untied(tree, kind))
     steps, _ = schedule_rows(rule, 1, 0.0, count)
     for engine in (ours, theirs):
+        if engine.root.has_limits:  # all hands but the last are at their caps, and some multipliers rise
+            engine.iterate(steps)
+            engine.adjust_gadget(np.where(np.arange(NUM_HANDS) < np.flatnonzero(tree.game.weights[0])[-1], -1e9, 1e9))
         engine.iterate(steps)
     found = {}
     for name in theirs.table_names:
@@ -334,6 +337,7 @@ def cases() -> dict[str, Callable[[], dict[str, float]]]:
     rng = np.random.default_rng(2)
     stop = ResolvingGadget(1, rng.normal(100, 50, NUM_HANDS))
     choose = MaxmarginGadget(0, rng.normal(50, 20, NUM_HANDS), rng.random(NUM_HANDS))
+    limited = replace(choose, limits=rng.normal(0, 20, NUM_HANDS))
     drawn = replace(stop, spread=rng.random(NUM_HANDS) * 40, forced=rng.random(NUM_HANDS) / 4)
     lock = NodeLock("", (("x", 0.25), ("b120", 0.75)), Range.parse("KsJs,KdJd"))
     return {
@@ -349,6 +353,8 @@ def cases() -> dict[str, Callable[[], dict[str, float]]]:
         "stop": lambda: apart(replace(river, gadget=stop), "float64", "dcfr"),
         "stop with draws": lambda: apart(replace(river, gadget=drawn), "float64", "dcfr"),
         "choose": lambda: apart(replace(river, gadget=choose), "float64", "dcfr"),
+        "choose with limits": lambda: apart(replace(river, gadget=limited), "float64", "dcfr"),
+        "choose with limits at once": lambda: apart(replace(river, gadget=limited), "float64", "pcfr+:alternating=0"),
         "stop before a turn": lambda: apart(replace(turn, gadget=stop), "float64", "dcfr", 1),
         "locked": lambda: apart(replace(river, locks=(lock,)), "float64", "dcfr"),
         "best response": lambda: best_response(

@@ -31,6 +31,7 @@ CLOSE = {
 CASES = (
     "river 16-bit",
     "choose",
+    "choose with limits",
     "batch",
     "best response",
     "nearest centres",
@@ -40,7 +41,7 @@ CASES = (
 MORE = (
     "turn with rake", "river float64", "river compact", "river at once", "more than four moves", "stop", "moved", "flop",
     "river predicting", "locked", "stop before a turn", "many", "far", "stakes", "best response with two cards",
-    "best response in limit", "stop with draws", "training by vectors with two cards",
+    "best response in limit", "stop with draws", "choose with limits at once", "training by vectors with two cards",
     "training by vectors in limit", "learning by vectors", "steps by vectors", "training by deals in no-limit",
     "training by deals with public buckets", "training by deals with cuts", "averages of many deals",
 )  # fmt: skip

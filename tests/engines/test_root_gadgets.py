@@ -25,7 +25,7 @@ from riverboat.strategies.files import load_solution, save
 from riverboat.strategies.solution import Solution
 from riverboat.subgames.resolving import solve_vector_maxmargin
 from riverboat.trees.boards import BoardTree
-from riverboat.trees.gadgets import TreeSubgame, find_subgame, maxmargin_gadget, resolve_gadget
+from riverboat.trees.gadgets import TreeSubgame, ValueLimits, find_subgame, maxmargin_gadget, resolve_gadget
 from riverboat.trees.history import HistoryTree
 from riverboat.trees.public import PublicTree
 
@@ -60,6 +60,9 @@ def some_gadget(kind: str, player: int, seed: int, pot: float) -> RootGadget:
     """Return stop payoffs or shifts around the values of hands, so that no choice is right for all hands."""
     rng = np.random.default_rng((seed, player))
     numbers = rng.uniform(0.2, 0.8, NUM_HANDS) * pot
+    if kind == "choose with limits":
+        limits = rng.uniform(0.2, 0.8, NUM_HANDS) * pot
+        return MaxmarginGadget(player, numbers, 1.0, limits, 3.1)
     if kind in ("stop", "drawn"):
         return ResolvingGadget(player, numbers, 0.0 if kind == "stop" else rng.uniform(0.0, 0.3, NUM_HANDS) * pot)
     return MaxmarginGadget(player, numbers, 1.0 if kind == "choose" else rng.uniform(0.3, 1.5, NUM_HANDS))
@@ -79,19 +82,29 @@ def as_history(game: Spot) -> PublicTree | HistoryTree:
     reach, held = tree.deal.weights[1 - who], game.hand_indices[who]
     if isinstance(gadget, ResolvingGadget):
         return resolve_gadget(part, 1 - who, reach, gadget.payoffs[held] - half).tree
-    made = maxmargin_gadget(part, 1 - who, reach, np.zeros(len(held))).tree
+    limited = gadget.limits is not None
+    multiplier = float(np.max(gadget.multipliers)) / len(held)
+    limits = ValueLimits(np.zeros(len(held)), multiplier) if limited else None
+    made = maxmargin_gadget(part, 1 - who, reach, np.zeros(len(held)), limits).tree
     assert isinstance(made, HistoryTree)
     moves = next(i for i in made.infosets() if i.name == "choose").actions
     number = dict(zip(tree.hands[who], held, strict=True))
     ends = made.nodes.actor == TERMINAL
-    for hand, child in zip(moves, made.children(0), strict=True):
+
+    def pay(child: int, hand: str, bounds: Array) -> None:
+        """Write what the gadget's player gets below a node with a hand, given the bound of each hand."""
         inside = np.zeros(len(ends), bool)
         inside[child : made.nodes.end[child]] = True
-        data = made.nodes.data[inside & ends]
-        h = number[hand]
-        weight, shift = np.asarray(gadget.weights)[h], gadget.shifts[h]
-        paid = weight * (made.payoffs[data, who] + half) - shift
+        data, h = made.nodes.data[inside & ends], number[hand]
+        paid = np.asarray(gadget.weights)[h] * (made.payoffs[data, who] + half) - bounds[h]
         made.payoffs[data, who], made.payoffs[data, 1 - who] = paid, -paid
+
+    choice, *entries = made.children(0) if limited else [0]
+    for hand, child in zip(moves, made.children(choice), strict=True):
+        pay(child, hand, gadget.shifts)
+    for hand, entry in zip(moves, entries, strict=limited):
+        assert gadget.limits is not None
+        pay(list(made.children(entry))[1], hand, gadget.limits)
     return made
 
 
@@ -150,7 +163,7 @@ def test_choosing_iterations_equal_those_of_small_games() -> None:
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("player", [0, 1])
-@pytest.mark.parametrize("kind", ["stop", "choose", "choose with weights"])
+@pytest.mark.parametrize("kind", ["stop", "choose", "choose with weights", "choose with limits"])
 @pytest.mark.parametrize("name", ["river", "turn"])
 def test_value_equals_that_of_the_linear_program(name: str, kind: str, player: int, seed: int) -> None:
     game = spot(name)
@@ -160,6 +173,8 @@ def test_value_equals_that_of_the_linear_program(name: str, kind: str, player: i
     exact = solve_lp(as_history(game))
     assert exact.gap < 1e-6
     value = exact.value + (game.pot / 2 if kind == "stop" else 0.0)  # value of player 0
+    if kind == "choose with limits":  # chance draws an entry with probability multiplier / (1 + all multipliers)
+        value *= 1.0 + float(np.max(game.gadget.multipliers))
     solver = run(game, 2000)
     low, high = np.array(solver.quality().bracket) / solver.tree.per_chip
     assert low - 1e-6 <= value <= high + 1e-6
@@ -167,7 +182,12 @@ def test_value_equals_that_of_the_linear_program(name: str, kind: str, player: i
     solution = solver.average()
     assert solution.expected_value(0) == pytest.approx(value, abs=high - low + 1e-6)
     least = np.nanmin(solution.margins())
-    if kind != "stop":  # the value of the choice is minus the smallest margin
+    if kind == "choose with limits":
+        excess = np.nan_to_num(solver.engine.excesses()).clip(0.0)
+        multiplier = float(np.max(game.gadget.multipliers)) / len(game.hand_indices[player])
+        gets = solution.expected_value(player, respond=True)
+        assert gets == pytest.approx(-least + multiplier * excess.sum(), abs=1e-9 * game.pot)
+    elif kind != "stop":  # the value of the choice is minus the smallest margin
         gets = solution.expected_value(player, respond=True)
         assert gets == pytest.approx(-least, abs=1e-9 * game.pot)
         assert -least == pytest.approx(value if player == 0 else -value, abs=high - low)
@@ -207,7 +227,7 @@ def test_refinement_is_as_safe_as_the_base_strategy(name: str, player: int) -> N
 # --- suits ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["stop", "choose", "choose with weights"])
+@pytest.mark.parametrize("kind", ["stop", "choose", "choose with weights", "choose with limits"])
 def test_gadget_breaks_suit_symmetry(kind: str) -> None:
     """A number that differs by 1e-9 breaks the symmetry of suits: many more rows, the same values."""
     plain = BoardTree(spot("turn, three equivalent suits"))
@@ -243,6 +263,7 @@ def test_gadget_breaks_suit_symmetry(kind: str) -> None:
         ("stop", "compact", "dcfr"),
         ("choose", "16-bit", "dcfr"),
         ("choose with weights", "float64", "pcfr+:alternating=0"),
+        ("choose with limits", "float64", "pcfr+"),
     ],
 )
 def test_threads_change_nothing(kind: str, dtype: str, schedule: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,7 +287,7 @@ def test_formats(kind: str) -> None:
 
 
 @pytest.mark.parametrize("schedule", ["dcfr", "pcfr+"])
-@pytest.mark.parametrize("kind", ["stop", "choose"])
+@pytest.mark.parametrize("kind", ["stop", "choose", "choose with limits"])
 def test_run_continues_from_its_state(kind: str, schedule: str) -> None:
     game = replace(spot("turn"), gadget=some_gadget(kind, 0, 4, 20))
     whole, first, second = run(game, 9, schedule), run(game, 4, schedule), run(game, 0, schedule)
@@ -323,7 +344,9 @@ def test_bad_input() -> None:
     )
 
 
-@pytest.mark.parametrize("kind", ["stop", pytest.param("choose", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "kind", ["stop", *(pytest.param(k, marks=pytest.mark.slow) for k in ("choose", "choose with limits"))]
+)
 def test_user_defined_rule(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A rule also applies to the gadget: a user's copy of regret matching equals the schedule that it copies."""
     monkeypatch.syspath_prepend(ROOT)

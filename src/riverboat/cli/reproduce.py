@@ -14,7 +14,7 @@ from riverboat.cli.terminal import emit, figure, make_table, print_parts, print_
 from riverboat.core.cache import reused_seconds
 from riverboat.core.errors import InputError
 from riverboat.core.tables import ReportColumn
-from riverboat.papers.framework import ExperimentReport
+from riverboat.papers.framework import ExperimentReport, listen
 from riverboat.papers.page import check_page, format_outcome, ours_title, row_cells, store_run
 from riverboat.papers.registry import EXPERIMENTS, Experiment, find
 from riverboat.papers.results import StoredResult, published_results
@@ -86,7 +86,8 @@ def reproduce(
     runs: list[ExperimentRun] = []
     for name in names:
         found, started, reused = find(name), clock.perf_counter(), reused_seconds()
-        report = found.run(full, seed)
+        with listen(say):
+            report = found.run(full, seed)
         seconds = clock.perf_counter() - started + reused_seconds() - reused
         run = ExperimentRun(found, report, full, seed, seconds)
         runs.append(run)

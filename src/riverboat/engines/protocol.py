@@ -175,9 +175,34 @@ class BoardEngine(Protocol):
         A margin is the stop payoff or the shift, minus the best-response value of entering. A gadget at the root is
         required.
         """
+        return self.root.margins(self._gadget_values())
+
+    def excesses(self) -> Array:
+        """Return by how much each hand of the gadget's player exceeds its limit. float64 [1326], NaN without a limit
+
+        It is the best-response value of entering minus the limit, times the gadget's weight of the hand.
+        """
+        return self.root.excesses(self._gadget_values())
+
+    def _gadget_values(self) -> Array:
+        """Return the best-response values of the rows of the gadget's player at the root. float64 [rows]"""
         if self.root.gadget is None:
             raise InputError(f"{self.tree.name}: there is no gadget at the root, so there are no margins")
-        return self.root.margins(self.best_response_values(self.root.gadget.player)[0])
+        values: Array = self.best_response_values(self.root.gadget.player)[0]
+        return values
+
+    def adjust_gadget(self, caps: Array | None = None) -> None:
+        """Adapt a gadget with limits at the root to the average strategy so far: multipliers, and hands at their caps.
+
+        Nothing changes without limits. Between calls, iterations solve the same game.
+
+        Parameters
+        ----------
+        caps
+            Most that the margin of each hand needs to be, as in `RootState.adjust`; None: no caps.
+        """
+        if self.root.has_limits:
+            self.root.adjust(self._gadget_values(), caps)
 
     def average_strategy(self, board: int, node: int) -> Array:
         """Return the average strategy, with locks, at a decision. float64 [actions, rows]

@@ -279,16 +279,31 @@ def _compile_rule(functions: RuleFunctions) -> SimpleNamespace:
         update(block, predicted, instant, step[4])
 
     @njit(nogil=True)
-    def root_regret_matching(regret, prediction, t, out):  # type: ignore[no-untyped-def]
-        strategy(regret, prediction if len(prediction) > 0 else regret, t, out)
+    def match_stop_or_enter(regret, prediction, t, first, out):  # type: ignore[no-untyped-def]
+        block = regret[first : first + 2]
+        predicted = prediction[first : first + 2] if len(prediction) > 0 else block
+        strategy(block, predicted, t, out[first : first + 2])
+
+    @njit(nogil=True)
+    def match_choice(regret, prediction, t, out):  # type: ignore[no-untyped-def]
+        block = regret[0].reshape((-1, 1))
+        predicted = prediction[0].reshape((-1, 1)) if len(prediction) > 0 else block
+        strategy(block, predicted, t, out[0].reshape((-1, 1)))
 
     @njit(nogil=True)
     def update_root_regrets(regret, prediction, step, instant):  # type: ignore[no-untyped-def]
-        update(regret, prediction if len(prediction) > 0 else regret, instant, step[4])
+        predicted = prediction if len(prediction) > 0 else regret
+        chosen = len(regret) % 2  # whether the first action is the choice of a hand
+        if chosen:
+            block, guess = regret[0].reshape((-1, 1)), predicted[0].reshape((-1, 1))
+            update(block, guess, instant[0].reshape((-1, 1)), step[4])
+        if len(regret) > 1:
+            update(regret[chosen:], predicted[chosen:], instant[chosen:], step[4])
 
     replacements: dict[str, Any] = {
         "regret_matching": regret_matching, "update_regrets": update_regrets,
-        "root_regret_matching": root_regret_matching, "update_root_regrets": update_root_regrets,
+        "match_stop_or_enter": match_stop_or_enter, "match_choice": match_choice,
+        "update_root_regrets": update_root_regrets,
     }  # fmt: skip
     recompile_callers((node, board), replacements)
     return SimpleNamespace(**{**vars(board), **replacements})

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
@@ -101,6 +103,28 @@ def load_figures(experiment: str, table: str = "printed") -> dict[str, Any]:
 def format_notes(experiment: str, **values: object) -> tuple[str, ...]:
     """Return the notes of an experiment in `experiments.toml`; `values` replace the placeholders."""
     return tuple(note.format_map(values) for note in experiment_descriptions()[experiment]["notes"])
+
+
+# --- Announcements of long experiments ---
+
+_listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listen(listener: Callable[[str], None]) -> Iterator[None]:
+    """Call `listener` with the announcements of experiments that run in this context."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def announce(text: str) -> None:
+    """Tell whoever listens what a part of an experiment is about to do."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(text)
 
 
 # --- Long experiments in cached parts ---

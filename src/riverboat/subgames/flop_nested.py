@@ -11,7 +11,8 @@ the opponent's decision, with the bet added to its actions; unsafe solving needs
 nonnegative, the bet gains nothing with any hand, and the strategy is as good in the larger game as in the abstraction.
 
 A gift here is the value that the opponent gave up on the path, given its hand. It is the same after all boards and all
-actions of the refined player, so that they spend it once together.
+actions of the refined player, so that they may spend it once together (`reach_maxmargin_split`). With the first paper's
+constraint gifts only loosen margins: no hand is worth more than its CBV (`reach_maxmargin`).
 
 `translate_strategy` is the baseline: it maps off-tree bets to bets of the abstraction.
 """
@@ -38,6 +39,7 @@ from riverboat.solvers.boards.cfr import BOARD_SCHEDULE, BoardCFR, schedule_rows
 from riverboat.solvers.schedules import AnySchedule, ScheduleOrFactory, parse
 from riverboat.strategies.blueprint_game import decision_view
 from riverboat.subgames.flop_refinement import STOP, BettingRound, FlopMethod, forest_index, make_gadget, parse_method
+from riverboat.subgames.gadget_solving import check_times, solve_gadget
 from riverboat.trees.betting import make_shape
 from riverboat.trees.boards import NO_ROW, BoardTree
 
@@ -45,8 +47,9 @@ NESTED_METHODS = {
     "resolve": FlopMethod("re-solve", STOP),
     "unsafe_expensive": FlopMethod("unsafe, expensive", "", expensive=True),
     "maxmargin": FlopMethod("maxmargin"),
-    "reach": FlopMethod("reach-maxmargin", gifts="whole"),
-    "reach_expensive": FlopMethod("reach-maxmargin, expensive", gifts="whole", expensive=True),
+    "reach_maxmargin": FlopMethod("reach-maxmargin", gifts="whole", limited=True),
+    "reach_maxmargin_expensive": FlopMethod("reach-maxmargin, expensive", gifts="whole", limited=True, expensive=True),
+    "reach_maxmargin_split": FlopMethod("reach-maxmargin, gifts split", gifts="split"),
 }
 
 
@@ -185,7 +188,9 @@ class NestedSolver:
             return None
         gadget = None
         if method.gadget:
-            gadget = make_gadget(betting_round, method, opponent, betting_round.cbv(opponent, node) + gift)
+            cbv = betting_round.cbv(opponent, node)
+            limits = cbv if method.limited else None
+            gadget = make_gadget(betting_round, method, opponent, cbv + gift, limits=limits)
         return _make_part(self.extended_game.whole, part, ranges, gadget, board)
 
     def _record_margins(self, betting_round: BettingRound, node: int, engine: BoardEngine, share: float) -> None:
@@ -212,7 +217,7 @@ class NestedSolver:
                 continue
             subgame_tree = self.extended_game.tree.with_game(game)
             solver = BoardCFR(subgame_tree, self.schedule, threads=self.threads, dtype=self.dtype)
-            solver.step(self.iterations)
+            solve_gadget(solver, self.iterations)
             self._record_margins(betting_round, node, solver.engine, 1.0)
             self._copy(subgame_tree, solver.averages, inner_betting, child)
             gifts = self._root_gifts(betting_round, node, gift, BettingRound(subgame_tree, solver.averages))
@@ -257,7 +262,7 @@ class NestedSolver:
             if not trees:
                 continue
             batch = CpuBatchEngine(list(trees.values()), parse_table_format(self.dtype), threads=self.threads)
-            batch.iterate(schedule_rows(self.schedule, 0, 0.0, self.iterations)[0])
+            self._iterate_batch(batch)
             inner_rounds = {}
             deals = self.extended_game.tree.deals
             for (b, tree), engine in zip(trees.items(), batch.engines, strict=True):
@@ -273,6 +278,15 @@ class NestedSolver:
                     for b, betting_round in inner_rounds.items()
                 }
                 self._last_round(inner_rounds, inner_betting, inner_gifts, child)
+
+    def _iterate_batch(self, batch: CpuBatchEngine) -> None:
+        """Solve a batch of subgames; gadgets with limits are adapted on the way."""
+        steps, done = schedule_rows(self.schedule, 0, 0.0, self.iterations)[0], 0
+        for time in check_times(self.iterations) if self.method.limited else (self.iterations,):
+            batch.iterate(steps[done:time])
+            done = time
+            for engine in batch.engines if time < self.iterations else ():
+                engine.adjust_gadget()
 
 
 def _rows_on_parent(tree: BoardTree, board: int, player: int) -> Array:

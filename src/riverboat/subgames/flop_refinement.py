@@ -8,14 +8,14 @@ Subgames start after the first round of betting, before the flop is dealt (Brown
 
 A safe method is a bound on the opponent's values in the subgame, given its hand, and a gadget that enforces it:
 `opponent_bounds` computes the bound of re-solving, maxmargin and all forms of reach-maxmargin, and `make_gadget` makes
-the gadget. A new constraint on the opponent's counterfactual best-response values is a new bound. Both ranges at the
-root are those of `BettingRound.root_ranges`; nested solving (`flop_nested`) has the same root and gadgets.
+the gadget. Reach-maxmargin of several subgames also limits each hand to its CBV. Both ranges at the root are those of
+`BettingRound.root_ranges`; nested solving (`flop_nested`) has the same root and gadgets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -35,6 +35,7 @@ from riverboat.games.boards.root_gadgets import MaxmarginGadget, ResolvingGadget
 from riverboat.games.boards.subtrees import BettingSubtree, BoardSubgame, extract_betting_subtree
 from riverboat.solvers.boards.cfr import BOARD_SCHEDULE, BoardCFR
 from riverboat.solvers.schedules import ScheduleOrFactory
+from riverboat.subgames.gadget_solving import solve_gadget
 from riverboat.trees.boards import NO_ROW, BoardTree
 from riverboat.trees.public import child_nodes
 
@@ -64,6 +65,7 @@ class BettingRound:
         self.start = start
         self._opponent_weights: dict[int, Array] = {}
         self._best_response_values: dict[int, Array] = {}
+        self._lower_bounds: dict[int, Array] = {}
         self.board, self.root_node = (0, 0) if start is None else (start.board, start.node)
         last = int(tree.forest.end[self.root_node])
         self.count = last - self.root_node
@@ -175,25 +177,64 @@ class BettingRound:
         decisions = [parent for parent, _ in self.path(node) if self.actor[parent] == opponent]
         return decisions[0] if decisions else node
 
-    def covered_rows(self, opponent: int, node: int) -> Array:
-        """Return the rows for which leaving the path is at least as good as the path, whatever is refined. bool [rows]
+    def lower_bounds(self, opponent: int) -> Array:
+        """Return lower bounds of V at each node, whatever strategy subgames get for the refined player. float64 [nodes, rows]
 
-        An off-path action counts with its guaranteed value (`guaranteed_values`), compared with the value of staying on
-        the path.
+        Before the subgames the refined player keeps its strategy. In a subgame the opponent can secure a payoff without
+        regard to cards (`guaranteed_values`); a subgame in which the refined player has no decision keeps its value.
         """
-        best, weights = self.best_response_values(opponent), self.opponent_weights(opponent)
-        floor = guaranteed_values(self.tree.betting, opponent)
-        covered = np.zeros(best.shape[1], bool)
-        path_value = best[node].copy()  # value of staying on the path, at the current node
+        if opponent not in self._lower_bounds:
+            betting, weights = self.tree.betting, self.opponent_weights(opponent)
+            bounds, floor = self.best_response_values(opponent).copy(), guaranteed_values(betting, opponent)
+            for n in reversed(range(self.count)):
+                actor, children = int(self.actor[n]), self.children(n)
+                if n in self.leaves and has_decisions(betting, int(self.node[n]), 1 - opponent):
+                    bounds[n] = floor[self.node[n]] * weights[n]
+                elif actor >= 0:
+                    bounds[n] = bounds[children].max(axis=0) if actor == opponent else bounds[children].sum(axis=0)
+            self._lower_bounds[opponent] = bounds
+        return self._lower_bounds[opponent]
+
+    def reach_probability(self, node: int) -> float:
+        """Return the probability that both players reach a node."""
+        weights = self.reach[0][node] * self.tree.hands_per_row[0] * self.opponent_weights(0)[node]
+        return float(weights.sum()) / self.tree.total
+
+    def possible_gain(self, opponent: int, excess: Array) -> float:
+        """Return the most that the opponent's best response gains if its values in subgames rise by `excess`.
+
+        `excess` is float64 [nodes, rows], times N like V; only entries at leaves are read. In the game's unit.
+        """
+        gain = np.zeros_like(excess)
+        gain[self.leaves] = excess[self.leaves]
+        for n in reversed(range(self.count)):
+            if self.actor[n] >= 0:
+                below = gain[self.children(n)]
+                gain[n] = below.max(axis=0) if self.actor[n] == opponent else below.sum(axis=0)
+        deal_weight = self.tree.weights[opponent] * self.tree.hands_per_row[opponent]
+        return float(deal_weight @ gain[0]) / self.tree.total
+
+    def value_off_path(self, opponent: int, node: int, *, alone: bool) -> Array:
+        """Return the value V of a subgame from which on leaving the path to it is better, for each row. float64 [rows]
+
+        At each decision of the opponent on the path, the lower bound of its other actions is compared with going on. If
+        the subgame is refined `alone`, their values are those against the base strategy.
+        """
+        best = self.best_response_values(opponent)
+        bounds = best if alone else self.lower_bounds(opponent)
+        value, others_value = np.full(best.shape[1], -np.inf), np.zeros(best.shape[1])
         for parent, child in reversed(self.path(node)):
             others = [other for other in self.children(parent) if other != child]
             if self.actor[parent] != opponent:
-                path_value = path_value + best[others].sum(axis=0)  # the refined player's other actions
-                continue
-            guaranteed = max(float(floor[self.node[other]]) for other in others) if others else -np.inf
-            weight = weights[parent]
-            covered |= (weight > 0) & (guaranteed * np.where(weight > 0, weight, 1.0) >= path_value)
-        return covered
+                others_value += best[others].sum(axis=0)  # the refined player's other actions
+            elif others:
+                value = np.maximum(value, bounds[others].max(axis=0) - others_value)
+        return value
+
+
+def has_decisions(betting: BettingTree, node: int, player: int) -> bool:
+    """Return whether a player has a decision from a node on."""
+    return bool((betting.actor[node : betting.end[node]] == player).any())
 
 
 def guaranteed_values(betting: BettingTree, player: int) -> Array:
@@ -213,9 +254,8 @@ def guaranteed_values(betting: BettingTree, player: int) -> Array:
 
 # --- refinement ---------------------------------------------------------------------------------
 
-# Weight of margins that need only be nonnegative: larger values enforce no more than safety.
-COVERED_MARGIN_FACTOR = 20.0
 STOP, CHOOSE = "stop", "choose"  # gadgets: re-solving and maxmargin
+MAX_CAP = 1e12  # of margins without a cap, in chips
 
 
 @dataclass(frozen=True)
@@ -225,25 +265,26 @@ class FlopMethod:
     title: str
     gadget: str = CHOOSE  # gadget at the root; "": none
     gifts: str = ""  # "": no gifts; "split" among the subgames below them, or "whole" in each
+    limited: bool = False  # gifts loosen margins only: no hand exceeds its CBV if several subgames are refined
     at_first_decision: bool = False  # margins are those at the opponent's first decision on the path
-    improved: bool = False  # covered hands get no margin beyond safety
+    improved: bool = False  # no margin grows beyond the point where leaving the path is better
     expensive: bool = False  # nested solving: from the decision on, not only after the off-tree bet
 
     @property
     def safe(self) -> bool:
         """Whether exploitability cannot rise, however other subgames are refined."""
-        return bool(self.gadget) and self.gifts != "whole"
+        return bool(self.gadget) and (self.gifts != "whole" or self.limited)
 
 
+REACH_MAXMARGIN = FlopMethod("reach-maxmargin", gifts="whole", limited=True, at_first_decision=True, improved=True)
 FLOP_METHODS = {
     "unsafe": FlopMethod("unsafe", gadget=""),
     "resolve": FlopMethod("re-solve", gadget=STOP),
     "maxmargin": FlopMethod("maxmargin"),
-    "reach": FlopMethod("reach-maxmargin", gifts="whole", at_first_decision=True, improved=True),
-    "reach_split": FlopMethod("reach-maxmargin, gifts split", gifts="split", at_first_decision=True, improved=True),
-    "reach_plain": FlopMethod("reach-maxmargin without the improvement", gifts="whole", at_first_decision=True),
-    "gifts_split": FlopMethod("reach-maxmargin, later form, split", gifts="split"),
-    "gifts_whole": FlopMethod("reach-maxmargin, later form, not split", gifts="whole"),
+    "reach_maxmargin": REACH_MAXMARGIN,
+    "reach_maxmargin_plain": replace(REACH_MAXMARGIN, title="reach-maxmargin without the improvement", improved=False),
+    "reach_maxmargin_split": FlopMethod("reach-maxmargin, gifts split", gifts="split"),
+    "reach_maxmargin_whole": FlopMethod("reach-maxmargin, whole gifts", gifts="whole"),
 }
 
 
@@ -254,8 +295,9 @@ class SolvedFlopSubgame:
     line: str
     player: int | None
     exploitability: float  # exploitability of the gadget game's solution, in the game's unit
-    allowance: float  # upper bound on the resulting gain of the opponent's best response in the game; 0 if unsafe
+    own: float  # the same, times the probability that the opponent can reach the gadget in the game; 0 if unsafe
     margin: float  # the least margin over hands, gifts included, in the game's unit; NaN without a gadget
+    iterations: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,15 +307,22 @@ class FlopRefinement:
     tree: BoardTree
     table: Array
     endgames: tuple[SolvedFlopSubgame, ...]
+    slacks: tuple[float, float]  # upper bounds on the gain of each player's opponent, in the game's unit
 
-    def allowance(self, player: int) -> float:
-        """Return an upper bound on the opponent's gain from inexact gadget solutions, in the game's unit."""
-        return sum(solved.allowance for solved in self.endgames if solved.player == player)
+    def own_exploitability(self, player: int) -> float:
+        """Return what the gadgets' solutions of a player lack to equilibria, weighted by reach, in the game's unit."""
+        return sum(solved.own for solved in self.endgames if solved.player == player)
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of all subgames together."""
+        return sum(solved.iterations for solved in self.endgames)
 
     @property
     def least_margin(self) -> float:
         """Least margin over all subgames, in the game's unit; NaN without gadgets."""
-        return min((solved.margin for solved in self.endgames if solved.player is not None), default=float("nan"))
+        margins = [solved.margin for solved in self.endgames if solved.player is not None]
+        return float(np.nanmin(margins)) if margins else float("nan")
 
 
 def refine_flop(
@@ -281,6 +330,7 @@ def refine_flop(
     method: str | FlopMethod,
     *,
     iterations: int = 200,
+    until: float | None = None,
     lines: Sequence[str] | None = None,
     schedule: str | ScheduleOrFactory = BOARD_SCHEDULE,
     dtype: str = "float32",
@@ -298,9 +348,12 @@ def refine_flop(
     method
         Name in `FLOP_METHODS`, or a method.
     iterations
-        Iterations of CFR per subgame.
+        Iterations of CFR per subgame; with `until` the most.
+    until
+        Target for the own exploitability of each player's gadgets together, weighted by reach
+        (`FlopRefinement.own_exploitability`), in the game's unit. Each subgame gets an equal share.
     lines
-        Preflop lines whose subgames are solved. The default is all.
+        Preflop lines whose subgames are solved. The default is all. Reach-maxmargin of a single one spends its gifts.
     schedule
         CFR schedule.
     dtype
@@ -322,25 +375,33 @@ def refine_flop(
         raise unknown_name_error("line before the flop", missing[0], [base.line(n) for n in base.leaves])
     if len(base.tree.game.deals) != 1:
         raise InputError(f"{base.tree.name}: {len(base.tree.game.deals)} deals; refining flops needs one")
-    table, solved = base.table.copy(), []
+    table, solved, alone = base.table.copy(), [], len(leaves) == 1
+    excesses = [np.zeros_like(base.opponent_weights(opponent)) for opponent in (0, 1)]
     for node in leaves:
         for player in (0, 1) if flop_method.gadget else (None,):
-            part, tree, unit = make_subgame(base, node, flop_method, player)
-            if tree is None:
+            part, tree, bounds = make_subgame(base, node, flop_method, player, alone=alone)
+            if tree is None or (player is not None and not has_decisions(part.betting, 0, player)):
                 continue
             solver = BoardCFR(tree, schedule, threads=threads, dtype=dtype, device=device)
-            solver.step(iterations)
-            exploitability, margin = solver.quality().exploitability, float("nan")
-            if player is not None:
-                margin = float(np.nanmin(solver.engine.margins())) * tree.per_chip
-            allowance = 2 * exploitability * unit
-            solved.append(SolvedFlopSubgame(base.line(node), player, exploitability, allowance, margin))
+            unit = base.reach_probability(node) if bounds is None else bounds.unit
+            share = -np.inf if until is None else until / (2 * max(unit, 1e-300) * len(leaves))
+            if player is None or bounds is None:
+                found, own = solve_gadget(solver, iterations, until=share), 0.0
+            else:
+                caps = None if bounds.caps is None else base.rows_to_hands(bounds.caps, 1 - player)
+                found = solve_gadget(solver, iterations, until=share, caps=caps)
+                own = 2 * found.exploitability * bounds.unit
+                excess = found.excess[tree.representatives(0, 1 - player)]
+                excesses[1 - player][node] = excess * bounds.decision_weights
+            report = (base.line(node), player, found.exploitability, own, found.margin, found.iterations)
+            solved.append(SolvedFlopSubgame(*report))
             # Copy the strategies of the solved players to the table of the whole game.
             target = forest_index(base.tree)[part.origin[tree.forest.node]]
             solved_nodes = np.flatnonzero(np.isin(tree.forest.actor, (0, 1) if player is None else player))
             pairs = [(node, int(target[node])) for node in solved_nodes.tolist()]
             copy_strategy(tree, solver.averages, base.tree, table, pairs)
-    return FlopRefinement(base.tree, table, tuple(solved))
+    slacks = base.possible_gain(1, excesses[1]), base.possible_gain(0, excesses[0])
+    return FlopRefinement(base.tree, table, tuple(solved), slacks)
 
 
 def parse_method(method: str | FlopMethod, methods: Mapping[str, FlopMethod], what: str) -> FlopMethod:
@@ -352,60 +413,77 @@ def parse_method(method: str | FlopMethod, methods: Mapping[str, FlopMethod], wh
 
 
 def make_subgame(
-    base: BettingRound, node: int, method: FlopMethod, player: int | None
-) -> tuple[BettingSubtree, BoardTree | None, float]:
-    """Return the subgame after a leaf as a game of its own: its betting, its tree, and its unit in the whole game.
+    base: BettingRound, node: int, method: FlopMethod, player: int | None, *, alone: bool = False
+) -> tuple[BettingSubtree, BoardTree | None, OpponentBounds | None]:
+    """Return the subgame after a leaf as a game of its own: its betting, its tree, and the bounds of its gadget.
 
-    The tree is None if no pair of hands reaches the subgame. The unit converts a gain of the opponent in the gadget
-    game to an upper bound on its gain in the whole game.
+    The tree is None if no pair of hands reaches the subgame. `alone`: it is the only subgame that is refined.
     """
     tree, opponent = base.tree, 0 if player is None else 1 - player
     part = extract_betting_subtree(tree.betting, int(base.node[node]))
     ranges = base.root_ranges(node, opponent, gadget=player is not None)
     if ranges is None:
-        return part, None, 0.0
-    gadget, unit = None, 0.0
+        return part, None, None
+    gadget, bounds = None, None
     if player is not None:
-        bounds = opponent_bounds(base, node, method, opponent)
-        gadget, unit = make_gadget(base, method, opponent, bounds.values, bounds.weights), bounds.unit
+        bounds = opponent_bounds(base, node, method, opponent, alone=alone)
+        gadget = make_gadget(base, method, opponent, bounds.values, bounds.weights, bounds.limits)
     name = f"{tree.name} after {base.line(node)!r}"
     game = BoardSubgame(tree.game, name, part.betting, ranges, gadget, tree.game.board, tree.game.deals)
-    return part, tree.with_game(game), unit
+    return part, tree.with_game(game), bounds
 
 
 class OpponentBounds(NamedTuple):
     """Bounds on the opponent's values in a subgame: a row may earn at most values / weights, given its hand."""
 
     values: Array  # float64 [rows]
-    weights: Array  # float64 [rows]: N here / N at the decision of the margin, times a factor; 0 if impossible
+    weights: Array  # float64 [rows]: N here / N at the decision of the margin; 0 if impossible
     unit: float  # converts a gain in the gadget game to an upper bound on the gain in the whole game
+    decision_weights: Array  # float64 [rows]: N at the decision of the margin
+    limits: Array | None = None  # float64 [rows]: most that a row may earn, whatever its gifts; None: no limits
+    caps: Array | None = None  # float64 [rows]: most that the margin of a row needs to be; None: no caps
 
 
-def opponent_bounds(base: BettingRound, node: int, method: FlopMethod, opponent: int) -> OpponentBounds:
+def opponent_bounds(
+    base: BettingRound, node: int, method: FlopMethod, opponent: int, *, alone: bool = False
+) -> OpponentBounds:
     """Compute the bounds of a safe method: CBV plus gifts, for margins here or at the opponent's first decision."""
     opponent_weight, value = base.opponent_weights(opponent)[node], base.best_response_values(opponent)[node]
     deal_weight = base.tree.weights[opponent] * base.tree.hands_per_row[opponent]
-    possible = opponent_weight > 0
+    possible, cbv = opponent_weight > 0, base.cbv(opponent, node)
     if method.gadget == STOP:
         unit = float(deal_weight @ opponent_weight) / base.tree.total
-        return OpponentBounds(base.cbv(opponent, node), possible.astype(float), unit)
+        return OpponentBounds(cbv, possible.astype(float), unit, opponent_weight)
     if method.gifts:
         value = value + base.gifts(opponent, node, split=method.gifts == "split")
-    root = base.first_decision(opponent, node) if method.at_first_decision else node
-    weight = base.opponent_weights(opponent)[root]
-    factor = np.where(base.covered_rows(opponent, node), COVERED_MARGIN_FACTOR, 1.0) if method.improved else 1.0
-    scale = np.where(possible, factor / np.where(possible, weight, 1.0), 0.0)
-    return OpponentBounds(value * scale, opponent_weight * scale, float(deal_weight @ weight) / base.tree.total)
+    weight = base.opponent_weights(opponent)[base.first_decision(opponent, node) if method.at_first_decision else node]
+    scale = np.where(possible, 1.0 / np.where(possible, weight, 1.0), 0.0)
+    limits, caps = None, None
+    if method.limited:  # a single subgame spends its gifts
+        limits = safe_divide(value, opponent_weight) if alone else cbv
+    if method.improved:
+        caps = (value - base.value_off_path(opponent, node, alone=alone)) * scale
+        caps = np.where(possible, caps, 0.0).clip(-MAX_CAP, MAX_CAP)
+    unit = float(deal_weight @ weight) / base.tree.total
+    return OpponentBounds(value * scale, opponent_weight * scale, unit, weight, limits, caps)
 
 
 def make_gadget(
-    base: BettingRound, method: FlopMethod, opponent: int, values: Array, weights: Array | None = None
+    base: BettingRound,
+    method: FlopMethod,
+    opponent: int,
+    values: Array,
+    weights: Array | None = None,
+    limits: Array | None = None,
 ) -> RootGadget:
     """Make the gadget that bounds the values of the opponent's rows by `values` / `weights`, or by `values` alone."""
     bounds = base.rows_to_hands(values, opponent)
     if method.gadget == STOP:
         return ResolvingGadget(opponent, bounds)
-    return MaxmarginGadget(opponent, bounds, 1.0 if weights is None else base.rows_to_hands(weights, opponent))
+    gadget_weights = 1.0 if weights is None else base.rows_to_hands(weights, opponent)
+    return MaxmarginGadget(
+        opponent, bounds, gadget_weights, None if limits is None else base.rows_to_hands(limits, opponent)
+    )
 
 
 def forest_index(tree: BoardTree) -> Array:

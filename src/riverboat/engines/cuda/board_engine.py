@@ -27,7 +27,7 @@ from riverboat.engines.cuda.compilation import (
 )
 from riverboat.engines.cuda.layout import locked_regrets, make_layout, select_games
 from riverboat.engines.protocol import BoardEngine, SubtreeStart
-from riverboat.engines.roots import RootState
+from riverboat.engines.roots import ADJUSTED_TABLES, RootState
 from riverboat.engines.tables import TABLE_PADDING, TableFormat, format_of_average, table_bytes
 from riverboat.games.base import Array
 from riverboat.trees.boards import BoardTree
@@ -35,6 +35,8 @@ from riverboat.trees.boards import BoardTree
 # --- gadgets ------------------------------------------------------------------------------------------
 
 DEVICE_GADGET_TABLES = ("regret", "average", "prediction", "opp_regret", "opp_prediction")
+SET_ARRAYS = ("row", "share", "factor", "offset", "entry", "limit", "multiplier")  # one number for each set
+MAX_ACTIONS = 3  # actions of a set, see `CudaGadgets`
 
 
 class CudaRootStates:
@@ -52,10 +54,7 @@ class CudaRootStates:
             "at": self._at[:-1].astype(np.int64),
             "sets": sets,
         }
-        for name in ("row", "share", "factor", "offset", "entry"):
-            constants[name] = _concatenate(
-                [getattr(state, name) for state in states], np.int32 if name == "row" else float
-            )
+        constants |= {name: self._concatenate(name) for name in SET_ARRAYS}
         self._device_is_newer = False  # whether iterations have changed the tables on the device since the last copy
         self.simultaneous = any(state.opp_regret is not state.regret for state in states)
         tables = {name: cuda.to_device(self._flatten(name)) for name in DEVICE_GADGET_TABLES}
@@ -65,10 +64,19 @@ class CudaRootStates:
 
     def _flatten(self, name: str) -> Array:
         """Return one gadget table of all games, from the copy on the processor, as a flat array."""
-        numbers = np.zeros(max(2 * int(self._at[-1]), 1))
+        numbers = np.zeros(max(MAX_ACTIONS * int(self._at[-1]), 1))
         for g, root in enumerate(self.roots):
             own = getattr(root.state, name).ravel()
-            numbers[2 * self._at[g] : 2 * self._at[g] + len(own)] = own
+            start = MAX_ACTIONS * self._at[g]
+            numbers[start : start + len(own)] = own
+        return numbers
+
+    def _concatenate(self, name: str) -> Array:
+        """Return an array of all sets of all games, zero where a gadget lacks it; at least one number for the device."""
+        numbers = np.zeros(max(int(self._at[-1]), 1), np.int32 if name == "row" else float)
+        for g, root in enumerate(self.roots):
+            own = getattr(root.state, name)
+            numbers[self._at[g] : self._at[g] + len(own)] = own
         return numbers
 
     def mark_updated(self) -> None:
@@ -83,20 +91,17 @@ class CudaRootStates:
             numbers = getattr(self.arrays, name).copy_to_host()
             for g, root in enumerate(self.roots):
                 own = getattr(root.state, name)
-                own[:] = numbers[2 * self._at[g] : 2 * self._at[g] + own.size].reshape(own.shape)
+                start = MAX_ACTIONS * self._at[g]
+                own[:] = numbers[start : start + own.size].reshape(own.shape)
         self._device_is_newer = False
 
     def upload(self) -> None:
         """Copy the processor's tables to the device."""
         for name in DEVICE_GADGET_TABLES if self.simultaneous else DEVICE_GADGET_TABLES[:3]:
             getattr(self.arrays, name).copy_to_device(self._flatten(name))
+        for name in ADJUSTED_TABLES:
+            getattr(self.arrays, name).copy_to_device(self._concatenate(name))
         self._device_is_newer = False
-
-
-def _concatenate(parts: Sequence[Array], dtype: Any) -> Array:
-    """Concatenate arrays; an empty result gets one element, so that it has memory on the device."""
-    joined = np.concatenate(parts).astype(dtype)
-    return joined if len(joined) else np.zeros(1, dtype)
 
 
 TARGET_BLOCKS = 400  # approximate number of resident blocks, for which work items are sized
@@ -408,6 +413,12 @@ class CudaBoardEngine(BoardEngine):
             raise InputError(f"{self.tree.name}: iterations from a node are not supported on a GPU: use device='cpu'")
         self._cpu_copy = None
         self.batch.iterate(steps)
+
+    def adjust_gadget(self, caps: Array | None = None) -> None:
+        """Adapt a gadget with limits to the average strategy so far, as `RootState.adjust` does."""
+        super().adjust_gadget(caps)
+        self._cpu_copy = None
+        self.batch.gadgets.upload()
 
     def compile(self) -> None:
         """Compile the kernels for updates and best responses."""

@@ -92,20 +92,30 @@ class MaxmarginGadget(_RootGadget):
     best-response values as shifts, the value of the choice is minus the smallest margin. In reach-maxmargin (Brown &
     Sandholm 2017) the margin belongs to an earlier decision that leads here with probability weight[h]. Of the player's
     range only its support matters.
+
+    With `limits`, the value of a hand may not exceed limit[h]: besides its choice, the player may enter with each hand
+    for multiplier[h] / hands · weight[h] · (value(h) − limit[h]). That is an exact penalty: from some multiplier on no
+    hand exceeds its limit in an equilibrium, and the smallest margin is the largest under this constraint.
     """
 
     shifts: Array  # float64 [1326]
     weights: Array | float = 1.0  # float64 [1326], not negative
+    limits: Array | None = None  # float64 [1326]
+    multipliers: Array | float = 4.0  # float64 [1326], not negative, in units of the mean probability of a choice
 
     def __post_init__(self) -> None:
         _check_player(self.player)
         object.__setattr__(self, "shifts", _check_vector(self.shifts, "shifts"))
         object.__setattr__(self, "weights", _check_vector(self.weights, "weights", 0.0))
+        if self.limits is not None:
+            object.__setattr__(self, "limits", _check_vector(self.limits, "limits"))
+            object.__setattr__(self, "multipliers", _check_vector(self.multipliers, "multipliers", 0.0))
 
     @property
     def vectors(self) -> tuple[Array, ...]:
-        """Shifts and weights. float64 [1326] each"""
-        return self.shifts, np.asarray(self.weights)
+        """Shifts and weights, then limits and multipliers if there are any. float64 [1326] each"""
+        own = self.shifts, np.asarray(self.weights)
+        return own if self.limits is None else (*own, self.limits, np.asarray(self.multipliers))
 
 
 RootGadget: TypeAlias = ResolvingGadget | MaxmarginGadget

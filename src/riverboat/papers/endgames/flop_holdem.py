@@ -14,21 +14,32 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from riverboat.abstraction.cards.percentile_buckets import abstraction_by_name
 from riverboat.core.arrays import Array
+from riverboat.core.cache import cached_arrays
+from riverboat.core.formatting import format_bytes
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
 from riverboat.engines.devices import AUTO, CPU
 from riverboat.games.boards.board_game import BettingTree
 from riverboat.games.boards.holdem import Holdem
 from riverboat.games.boards.subtrees import BoardSubgame
 from riverboat.games.registry import game_from_spec
-from riverboat.papers.framework import Curve, ExperimentParts, ExperimentReport, PartArrays, format_notes, load_figures
-from riverboat.papers.rows import ComparisonRow, ExplainedDifference, finding_row, new_row, theorem_row
-from riverboat.solvers.boards.cfr import BoardCFR, engine_quality
+from riverboat.papers.framework import (
+    Curve,
+    ExperimentParts,
+    ExperimentReport,
+    PartArrays,
+    announce,
+    format_notes,
+    load_figures,
+)
+from riverboat.papers.rows import ComparisonRow, finding_row, new_row, theorem_row
+from riverboat.solvers.boards.cfr import BoardCFR, board_table_bytes, engine_quality
 from riverboat.solvers.schedules import dcfr
 from riverboat.subgames.flop_nested import NESTED_METHODS, ExtendedGame, solve_nested, translate_strategy
 from riverboat.subgames.flop_refinement import FLOP_METHODS, BettingRound, refine_flop
@@ -37,12 +48,26 @@ from riverboat.trees.boards import BoardTree
 # --- Table 1 ---
 
 BASE = "base"
-TABLE_METHODS = ("resolve", "maxmargin", "reach", "reach_split", "reach_plain", "gifts_split", "gifts_whole")
-ALL_HANDS_METHODS = (BASE, "unsafe", "resolve", "maxmargin")  # methods that refine a base with all hands
+ABSTRACTION = "flops"  # kind of the buckets of bases, see `abstraction_by_name`
+TABLE_METHODS = (
+    "resolve", "maxmargin", "reach_maxmargin", "reach_maxmargin_plain", "reach_maxmargin_split", "reach_maxmargin_whole",
+)  # fmt: skip
+ALL_HANDS_METHODS = (
+    BASE,
+    "unsafe",
+    "resolve",
+    "maxmargin",
+    "reach_maxmargin",
+)  # methods that refine a base with all hands
+# Orders of the paper's table: the first is at most as exploitable as the second.
+ORDERS = (("resolve", BASE), ("maxmargin", "resolve"), ("reach_maxmargin", "maxmargin"))
 # The exploitability of gadget games after 100 iterations is half of that of other schedules.
 SCHEDULE = dcfr(alpha=1.1, beta=0.25, gamma=4.0, stakes=0.8)
-CACHE_VERSION = 1
+CACHE_VERSION = 2
 ROUNDING = 1e-5
+BASE_GROWTH = 1.5  # how far apart checks of a base are
+MAX_BASE_FACTOR = 12  # most iterations of a base, in units of those before its first check
+PROBE_ITERATIONS = 32  # of each gadget, for a prediction
 
 
 class FlopEndgameSize(NamedTuple):
@@ -52,11 +77,11 @@ class FlopEndgameSize(NamedTuple):
     ranks: int
     suits: int
     buckets: int
-    base: int  # iterations of the base
-    iterations: int  # for each endgame
+    base: int  # iterations of bases before their first check
+    iterations: int  # most for each endgame
+    target: float  # of gadgets' own exploitability, and of bases, in mbb/g
     threads: int = 1
     device: str = CPU  # device of endgames; bases with buckets need the CPU
-    fine: int = 0  # iterations of the base with all hands, which should be nearly an equilibrium; 0 for `base`
 
     @property
     def game(self) -> str:
@@ -67,44 +92,115 @@ class FlopEndgameSize(NamedTuple):
 class FlopEndgameTable:
     """One base, with buckets or with all hands, and its endgames refined by every method."""
 
-    def __init__(self, size: FlopEndgameSize, *, buckets: bool = True) -> None:
-        self.size, self.buckets = size, buckets
-        self.iterations = size.base if buckets else size.fine or size.base
+    def __init__(
+        self, size: FlopEndgameSize, parts: ExperimentParts, *, buckets: bool = True, predict: bool = False
+    ) -> None:
+        self.size, self.parts, self.buckets, self.predict = size, parts, buckets, predict
+
+    @cached_property
+    def tree(self) -> BoardTree:
+        """Tree of the whole game."""
+        game = game_from_spec(self.size.game)
+        assert isinstance(game, Holdem)
+        return BoardTree(game)
+
+    @cached_property
+    def base_arrays(self) -> PartArrays:
+        """The base: `average`, its table; `iterations`; and `change`, of its exploitability in the last third of them."""
+        name = f"{self.parts.name}-{self.title.replace(' ', '-')}-base-table"
+        return cached_arrays(name, self._solve_base) if self.parts.use_cache else self._solve_base()
+
+    def _solve_base(self) -> PartArrays:
+        """Solve the base: with all hands to the target, with buckets until its exploitability in the whole game is settled.
+
+        It is settled when it changes by no more than the target in a third of the iterations.
+        """
+        size, game = self.size, self.tree.game
+        assert isinstance(game, Holdem)
+        cards = (
+            abstraction_by_name(f"{ABSTRACTION}:{size.buckets}", game.deck, tuple(game.deals)) if self.buckets else None
+        )
+        device = CPU if self.buckets else size.device
+        solver = BoardCFR(self.tree, SCHEDULE, dtype="float32", threads=size.threads, cards=cards, device=device)
+        if self.predict:
+            solver.step(1)  # compiles
+            started = perf_counter()
+            solver.step(1)
+            seconds, most = perf_counter() - started, MAX_BASE_FACTOR * size.base
+            memory = format_bytes(board_table_bytes(self.tree, SCHEDULE, "float32"))
+            announce(
+                f"{size.game}, {self.title}: base: {size.base:,} to {most:,} iterations in {seconds * size.base:,.0f} to "
+                f"{seconds * most:,.0f} s, tables of {memory}"
+            )
+        before, after = float("inf"), float("inf")
+        while solver.iteration < MAX_BASE_FACTOR * size.base:
+            solver.step(max(size.base, int(solver.iteration * BASE_GROWTH)) - solver.iteration)
+            before, after = after, solver.exploitability()
+            if (abs(before - after) if self.buckets else after) <= size.target:
+                break
+        counts = {"iterations": np.array(solver.iteration), "change": np.array(abs(before - after))}
+        return {"average": np.array(solver.averages)} | counts
 
     @cached_property
     def base(self) -> BettingRound:
-        """The strategy of the whole game, solved on first use."""
-        size, game = self.size, game_from_spec(self.size.game)
-        assert isinstance(game, Holdem)
-        tree = BoardTree(game)
-        cards = abstraction_by_name(f"flops:{size.buckets}", game.deck, tuple(game.deals)) if self.buckets else None
-        device = CPU if self.buckets else size.device
-        solver = BoardCFR(tree, SCHEDULE, dtype="float32", threads=size.threads, cards=cards, device=device)
-        solver.step(self.iterations)
-        return BettingRound(tree, np.array(solver.averages), threads=size.threads)
+        """The base strategy of the whole game, solved on first use."""
+        return BettingRound(self.tree, self.base_arrays["average"], threads=self.size.threads)
 
     def measure(self, name: str) -> dict[str, object]:
         """Measure the base, or the whole strategy after a method.
 
-        Keys: `best`, best-response values of both players in mbb/g; after a method also `allowance`, upper bounds of
-        the gain of each player's opponent by gadget errors, and `margin`, the least margin.
+        Keys: `best`, best-response values of both players in mbb/g; `iterations`, of the base or of all endgames together;
+        for the base `change`, of its exploitability in the last third of its iterations; after a method `slack`, upper
+        bounds of the gain of each player's opponent by gadget errors, `own`, the gadgets' own exploitability by player, and
+        `margin`, the least margin.
         """
         base, size = self.base, self.size
         if name == BASE:
-            return {"best": engine_quality(base.engine).best}
+            best, arrays = engine_quality(base.engine).best, self.base_arrays
+            return {"best": best, "iterations": arrays["iterations"], "change": arrays["change"]}
         refined = refine_flop(
-            base, name, iterations=size.iterations, schedule=SCHEDULE, dtype="float32", threads=size.threads,
-            device=size.device,
+            base, name, iterations=size.iterations, until=size.target, schedule=SCHEDULE, dtype="float32",
+            threads=size.threads, device=size.device,
         )  # fmt: skip
         best = engine_quality(CpuBoardEngine.from_average(base.tree, refined.table, size.threads)).best
         return {
-            "best": best, "allowance": (refined.allowance(0), refined.allowance(1)), "margin": refined.least_margin
+            "best": best, "iterations": refined.iterations, "slack": refined.slacks, "margin": refined.least_margin,
+            "own": (refined.own_exploitability(0), refined.own_exploitability(1)),
         }  # fmt: skip
 
-    def measure_all(self, names: Iterable[str], parts: ExperimentParts) -> dict[str, PartArrays]:
+    def announce_prediction(self, name: str) -> None:
+        """Announce iterations, seconds and memory of a method before it starts, from a short run of its endgames.
+
+        Endgames are assumed to converge as 1 / iterations; they are faster, so that this is the most.
+        """
+        size, base, started = self.size, self.base, perf_counter()
+        probe = refine_flop(
+            base, name, iterations=PROBE_ITERATIONS, schedule=SCHEDULE, dtype="float32", threads=size.threads,
+            device=size.device,
+        )  # fmt: skip
+        seconds, share = perf_counter() - started, size.target / len(base.leaves)
+        factors = [min(max(x.own / share, 1.0), size.iterations / PROBE_ITERATIONS) for x in probe.endgames]
+        factor, memory = float(np.mean(factors)), board_table_bytes(self.tree, SCHEDULE, "float32")
+        announce(
+            f"{size.game}, {self.title}: {_method_title(name)}: at most {factor * probe.iterations:,.0f} iterations of "
+            f"{len(factors)} endgames in {factor * seconds:,.0f} s, tables below {format_bytes(memory)}"
+        )
+
+    @property
+    def title(self) -> str:
+        """Name of the base in rows."""
+        return f"{self.size.buckets:,} buckets" if self.buckets else "all hands"
+
+    def measure_all(self, names: Iterable[str]) -> dict[str, PartArrays]:
         """Return measurements by name of the method, without those that are neither cached nor requested."""
-        kind = "buckets" if self.buckets else f"all-{self.iterations}"
-        found = {name: parts.get_or_compute(f"{kind}-{name}", partial(self.measure, name)) for name in names}
+
+        def compute(name: str) -> dict[str, object]:
+            if self.predict and name != BASE:
+                self.announce_prediction(name)
+            return self.measure(name)
+
+        kind = "buckets" if self.buckets else "all"
+        found = {name: self.parts.get_or_compute(f"{kind}-{name}", partial(compute, name)) for name in names}
         return {name: arrays for name, arrays in found.items() if arrays is not None}
 
 
@@ -112,24 +208,34 @@ def _exploitability(measurement: PartArrays) -> float:
     return float(measurement["best"].sum()) / 2
 
 
-def method_rows(measured: dict[str, PartArrays], paper: dict[str, float], title: str) -> list[ComparisonRow]:
-    """Return rows with the exploitability of every method, and checks of the safety theorems.
+def method_rows(
+    measured: dict[str, PartArrays], figures: PrintedFigures | None, title: str, target: float
+) -> list[ComparisonRow]:
+    """Return rows with the exploitability of every method, checks of convergence, and checks of the safety theorems.
 
-    A safe method raises no best-response value above the base's by more than the errors of its gadget solutions.
-    `paper` has the printed exploitability by method, for the notes.
+    A safe method raises no best-response value above the base's by more than the opponent's hands exceed what their
+    gadgets allow, weighted by reach.
     """
     rows = []
     for name, after in measured.items():
-        notes = [_paper_note(paper, name)]
+        notes = [] if figures is None else [figures.note(name)]
         if name != BASE and FLOP_METHODS[name].gadget:
-            notes.append(f"gadgets' own {after['allowance'].sum() / 2:.3g}, least margin {after['margin']:.3g}")
-        note = "; ".join(filter(None, notes))
+            notes.append(f"gadgets' own {after['own'].max():.3g}, least margin {after['margin']:.3g}")
+        note = "; ".join([*filter(None, notes), f"{after['iterations']:,.0f} iterations"])
         rows.append(new_row(f"{title}: {_method_title(name)}", _exploitability(after), note=note))
-    for name, after in measured.items():
-        if BASE in measured and name != BASE and FLOP_METHODS[name].safe:
-            name_of_check = f"{title}: {_method_title(name)}, gain beyond the gadgets' own"
-            excess = (after["best"] - measured[BASE]["best"] - after["allowance"][::-1]).max()
-            rows.append(theorem_row(name_of_check, 0.0, excess, "<=", rounding=ROUNDING))
+    gadgets = {name: after for name, after in measured.items() if name != BASE and FLOP_METHODS[name].gadget}
+    if gadgets:
+        name = max(gadgets, key=lambda name: float(gadgets[name]["own"].max()))
+        largest, label = float(gadgets[name]["own"].max()), f"{title}: gadgets' own exploitability, the largest"
+        rows.append(
+            finding_row(label, target, largest, "<=", note=f"{_method_title(name)}; the target of the iterations")
+        )
+    for name, after in gadgets.items():
+        if BASE in measured and FLOP_METHODS[name].safe:
+            label = f"{title}: {_method_title(name)}, gain beyond what its gadgets allow"
+            excess = float((after["best"] - measured[BASE]["best"] - after["slack"][::-1]).max())
+            note = f"allowed: {after['slack'].max():.3g}, hands above their limits times reach"
+            rows.append(theorem_row(label, 0.0, excess, "<=", rounding=ROUNDING, note=note))
     return rows
 
 
@@ -137,64 +243,90 @@ def _method_title(name: str) -> str:
     return name if name == BASE else FLOP_METHODS[name].title
 
 
-def _paper_note(paper: dict[str, float], name: str) -> str:
-    """Format the paper's number; the first version prints a tenth of the later version's numbers."""
-    return f"paper {paper[name]:g}, in the later version's unit {10 * paper[name]:g}" if name in paper else ""
+class PrintedFigures:
+    """Exploitability by method: that of the paper, and that of its later version, whose unit is ten times smaller."""
+
+    def __init__(self, experiment: str) -> None:
+        self.paper: dict[str, float] = load_figures(experiment)
+        self.later: dict[str, float] = load_figures(experiment, "later")
+
+    def note(self, name: str) -> str:
+        """Return the figures of a method as a note."""
+        notes = []
+        if name in self.paper:
+            notes.append(f"paper {self.paper[name]:g}, in the later version's unit {10 * self.paper[name]:g}")
+        if name in self.later:
+            notes.append(f"later version {self.later[name]:g}")
+        return "; ".join(notes)
+
+    def ratio_note(self, name: str, over: str) -> str:
+        """Return the ratios of two methods as a note."""
+        tables = {"paper": self.paper, "later version": self.later}
+        ratios = {
+            title: table[name] / table[over] for title, table in tables.items() if name in table and over in table
+        }
+        return "; ".join(f"{title} {ratio:.3g}" for title, ratio in ratios.items())
 
 
-def ratio_rows(measured: dict[str, PartArrays], paper: dict[str, float], title: str) -> list[ComparisonRow]:
-    """Return ratios of methods, the paper's and ours, and checks of orders that must hold."""
+def ratio_rows(measured: dict[str, PartArrays], figures: PrintedFigures, title: str) -> list[ComparisonRow]:
+    """Return ratios of methods, the paper's and ours; orders of the paper's table are findings."""
     rows = []
-    for name, over in (("unsafe", BASE), ("resolve", BASE), ("maxmargin", "resolve"), ("reach", "maxmargin")):
+    for name, over in (("unsafe", BASE), *ORDERS, ("reach_maxmargin_split", "maxmargin")):
         if name not in measured or over not in measured:
             continue
         ours = _exploitability(measured[name]) / _exploitability(measured[over])
-        paper_ratio = paper[name] / paper[over]
-        label, note = f"{title}: {_method_title(name)} / {_method_title(over)}", f"paper {paper_ratio:.3g}"
-        if name in ("resolve", "maxmargin"):
+        label, note = f"{title}: {_method_title(name)} / {_method_title(over)}", figures.ratio_note(name, over)
+        if (name, over) in ORDERS:
             rows.append(finding_row(label, 1.0, ours, "<=", note=note))
         else:
-            same = "the same side of 1" if (ours < 1) == (paper_ratio < 1) else "not so here"
-            rows.append(new_row(label, ours, note=f"{note}: {same}"))
+            rows.append(new_row(label, ours, note=note))
     return rows
 
 
-def run_table_1(full: bool, seed: int, game: str, cuda: int = 0, part: int = 0, **chosen: Any) -> ExperimentReport:
-    """Reproduce Table 1 for one of `GAMES`: with 15 or 20 cards; with `full` all 52 and 30,000 buckets, cached in parts."""
-    paper, explained = load_figures(f"endgame-table-1-{game}"), EXPLAINED_RATIOS[game]
-    size = GAMES[game][full]._replace(**chosen)
+def run_table_1(
+    full: bool, seed: int, game: str, cuda: int = 0, part: int = 0, predict: int = 0, **chosen: Any
+) -> ExperimentReport:
+    """Reproduce Table 1 for one of `GAMES`: with 15 or 20 cards; with `full` all 52 and 30,000 buckets, cached in parts.
+
+    A part announces its iterations, seconds and memory before it starts, at full size or with `predict`.
+    """
+    figures, size = PrintedFigures(f"endgame-table-1-{game}"), GAMES[game][full]._replace(**chosen)
     size = size._replace(device=AUTO) if cuda else size
-    cache_key = f"{CACHE_VERSION} {size.game} {size.buckets} {size.base} {size.iterations} {SCHEDULE}"
-    parts = ExperimentParts(f"endgame-{game}", cache_key, use_cache=full, part=part)
-    coarse = FlopEndgameTable(size).measure_all((BASE, "unsafe", *TABLE_METHODS), parts)
-    fine = FlopEndgameTable(size, buckets=False).measure_all(ALL_HANDS_METHODS, parts)
-    buckets = f"{size.buckets:,} buckets"
-    rows = method_rows(coarse, paper, buckets) + ratio_rows(coarse, paper, buckets) + method_rows(fine, {}, "all hands")
+    recipe = (CACHE_VERSION, size.game, ABSTRACTION, size.buckets, size.base, size.iterations, size.target, SCHEDULE)
+    parts = ExperimentParts(f"endgame-{game}", " ".join(map(str, recipe)), use_cache=full, part=part)
+    coarse_table, fine_table = (
+        FlopEndgameTable(size, parts, buckets=buckets, predict=full or bool(predict)) for buckets in (True, False)
+    )
+    coarse = coarse_table.measure_all((BASE, "unsafe", *TABLE_METHODS))
+    fine = fine_table.measure_all(ALL_HANDS_METHODS)
+    rows = method_rows(coarse, figures, coarse_table.title, size.target)
+    if BASE in coarse:
+        label = f"{coarse_table.title}: base, change in the last third of its iterations"
+        rows.append(finding_row(label, size.target, float(coarse[BASE]["change"]), "<="))
+    rows += ratio_rows(coarse, figures, coarse_table.title) + method_rows(fine, None, fine_table.title, size.target)
+    if BASE in fine:
+        label, note = "all hands: base, exploitability", "the target of its iterations"
+        rows.append(finding_row(label, size.target, _exploitability(fine[BASE]), "<=", note=note))
     if {BASE, "unsafe"} <= set(fine):
         ratio = _exploitability(fine["unsafe"]) / _exploitability(fine[BASE])
         title = "all hands: unsafe / base, where the base is nearly an equilibrium"
         note = "the paper's large game has 9.58: unsafe can be worse than the base"
-        rows.append(finding_row(title, 1.0, ratio, ">=", explained=explained if full else None, note=note))
-    curve = Curve(buckets, range(len(coarse)), map(_exploitability, coarse.values()))
+        rows.append(finding_row(title, 1.0, ratio, ">=", note=note))
+    curve = Curve(coarse_table.title, range(len(coarse)), map(_exploitability, coarse.values()))
     methods = ", ".join(map(_method_title, coarse))
-    notes = format_notes(
-        "endgame-table-1-small", size=size, fine=size.fine or size.base, schedule=SCHEDULE, parts=parts, methods=methods
-    )
+    notes = format_notes("endgame-table-1-small", size=size, schedule=SCHEDULE, parts=parts, methods=methods)
     return ExperimentReport(rows, notes, (curve,))
 
 
 GAMES = {  # at default and at full size
     "small": (
-        FlopEndgameSize("small", 5, 4, buckets=600, base=300, iterations=150),
-        FlopEndgameSize("small", 13, 4, buckets=30_000, base=200, iterations=500, threads=2),
+        FlopEndgameSize("small", 5, 4, buckets=600, base=150, iterations=4000, target=10.0),
+        FlopEndgameSize("small", 13, 4, buckets=30_000, base=200, iterations=50_000, target=1.0, threads=2),
     ),
     "large": (
-        FlopEndgameSize("large", 5, 3, buckets=400, base=300, iterations=150),
-        FlopEndgameSize("large", 13, 4, buckets=30_000, base=150, iterations=300, threads=2),
+        FlopEndgameSize("large", 5, 3, buckets=400, base=150, iterations=4000, target=10.0),
+        FlopEndgameSize("large", 13, 4, buckets=30_000, base=150, iterations=50_000, target=1.0, threads=2),
     ),
-}
-EXPLAINED_RATIOS = {  # why unsafe is not worse than the base at full size
-    game: ExplainedDifference(**load_figures(f"endgame-table-1-{game}", "explained")["unsafe"]) for game in GAMES
 }
 
 
@@ -280,6 +412,11 @@ class OffTreeBetTable:
         }
 
 
+def _table_2_note(name: str) -> str:
+    """Format the paper's number; the first version prints a tenth of the later version's numbers."""
+    return f"paper {TABLE_2[name]:g}, in the later version's unit {10 * TABLE_2[name]:g}" if name in TABLE_2 else ""
+
+
 def compare_methods(table: OffTreeBetTable, parts: ExperimentParts) -> tuple[list[ComparisonRow], list[Curve], int]:
     """Compare all methods in one game; also return the number of endgames that each solved."""
     base_values = parts.get_or_compute(BASE, table.base_values)
@@ -292,7 +429,7 @@ def compare_methods(table: OffTreeBetTable, parts: ExperimentParts) -> tuple[lis
         rows.append(new_row("base in its own abstraction", base_values["best"].mean(), note="not fully converged"))
     for name, value in values.items():
         title = "pseudo-harmonic translation" if name == TRANSLATION else NESTED_METHODS[name].title
-        rows.append(new_row(title, value, note=_paper_note(TABLE_2, name)))
+        rows.append(new_row(title, value, note=_table_2_note(name)))
     safe = {name: arrays for name, arrays in available.items() if name != TRANSLATION and NESTED_METHODS[name].gadget}
     for name, arrays in safe.items():
         margin = float(arrays["margin"])
@@ -302,7 +439,8 @@ def compare_methods(table: OffTreeBetTable, parts: ExperimentParts) -> tuple[lis
         rows.append(new_row(f"{NESTED_METHODS[name].title}: least margin", margin, note=meaning))
     for name in values:
         if name != TRANSLATION and TRANSLATION in values:
-            ratio, note = values[name] / values[TRANSLATION], f"paper {TABLE_2[name] / TABLE_2[TRANSLATION]:.3g}"
+            ratio = values[name] / values[TRANSLATION]
+            note = f"paper {TABLE_2[name] / TABLE_2[TRANSLATION]:.3g}" if name in TABLE_2 else ""
             rows.append(finding_row(f"{NESTED_METHODS[name].title} / translation", 1.0, ratio, "<=", note=note))
     if base_values is not None:
         for name, arrays in safe.items():  # bounds of the opponent's gain by negative margins

@@ -369,14 +369,15 @@ class GadgetState(NamedTuple):
     """State of a gadget at the root of a subgame.
 
     STOP has one information set for each row and draw, with the actions stop and enter. CHOOSE has one information set
-    with an action for each hand.
+    with an action for each hand. With limits on the values of hands, CHOOSE also has an information set with the actions
+    stop and enter for each hand, which pays `multiplier` times the excess over the limit.
     """
 
     kind: int
     player: int
-    regret: Array  # float64 [actions, infosets] INOUT
-    average: Array  # float64 [actions, infosets] INOUT: weighted mean of the strategy
-    prediction: Array  # float64 [actions, infosets] INOUT, or empty
+    regret: Array  # float64 [actions, rows × draws, or hands] INOUT; CHOOSE: choice, and with limits stop and enter
+    average: Array  # float64 […] INOUT: weighted mean of the strategy; of an entry with a limit times its multiplier
+    prediction: Array  # float64 […] INOUT, or empty
     opp_regret: Array  # regrets that the opponent faces
     opp_prediction: Array
     row: Array  # int32 [rows × draws, or hands]: row at the root
@@ -384,33 +385,45 @@ class GadgetState(NamedTuple):
     factor: Array  # float64 […]: factor on the row's value
     offset: Array  # float64 […]: value of stopping; or shift of a chosen hand
     entry: Array  # float64 […]: reach at the root, as the opponent sees it, if it enters or is chosen with certainty
-    sigma: Array  # float64 [actions, infosets] scratch
-    instant: Array  # float64 [actions, infosets] scratch
+    limit: Array  # float64 [hands]: most that a hand may be worth, in the unit of `offset`; empty without limits
+    multiplier: Array  # float64 [hands]: factor on the excess; empty without limits
+    sigma: Array  # float64 [actions, …] scratch
+    instant: Array  # float64 [actions, …] scratch
 
 
 @inline
-def root_regret_matching(regret, prediction, t, out):
-    """Compute the gadget's strategy by regret matching. `out`: float64 [actions, infosets]"""
-    num_actions, num_infosets = regret.shape
-    for s in range(num_infosets):
-        total = 0.0
-        for a in range(num_actions):
-            x = regret[a, s]
-            if len(prediction) > 0:
-                x += prediction[a, s]
-            x = max(x, 0.0)
-            out[a, s] = x
-            total += x
-        for a in range(num_actions):
-            out[a, s] = out[a, s] / total if total > TINY else 1.0 / num_actions
+def match_stop_or_enter(regret, prediction, t, first, out):
+    """Compute the strategy at decisions between actions `first` (stop) and `first` + 1 (enter) by regret matching."""
+    for k in range(regret.shape[1]):
+        stop, enter = regret[first, k], regret[first + 1, k]
+        if len(prediction) > 0:
+            stop += prediction[first, k]
+            enter += prediction[first + 1, k]
+        stop, enter = max(stop, 0.0), max(enter, 0.0)
+        total = stop + enter
+        out[first, k] = stop / total if total > TINY else 0.5
+        out[first + 1, k] = enter / total if total > TINY else 0.5
+
+
+@inline
+def match_choice(regret, prediction, t, out):
+    """Compute the strategy of the choice of a hand by regret matching."""
+    hands, total = regret.shape[1], 0.0
+    for k in range(hands):
+        x = regret[0, k]
+        if len(prediction) > 0:
+            x += prediction[0, k]
+        out[0, k] = max(x, 0.0)
+        total += out[0, k]
+    for k in range(hands):
+        out[0, k] = out[0, k] / total if total > TINY else 1.0 / hands
 
 
 @inline
 def update_root_regrets(regret, prediction, step, instant):
     """Update the gadget's regrets: discount, add the instantaneous regrets, apply the floor."""
-    num_actions, num_infosets = regret.shape
-    for a in range(num_actions):
-        for s in range(num_infosets):
+    for a in range(regret.shape[0]):
+        for s in range(regret.shape[1]):
             r = regret[a, s]
             r = r * (step[0] if r > 0 else step[1]) + instant[a, s]
             r = 0.0 if -TINY < r < TINY else r  # before it decays into denormal numbers, which are slow
@@ -426,40 +439,52 @@ def enter_root(gadget, me, rows, t, own, opp):
     If `me` is the gadget's player the reach is written to `own`, else to `opp`.
     """
     is_gadget_player = me == gadget.player
-    if is_gadget_player:
-        root_regret_matching(gadget.regret, gadget.prediction, t, gadget.sigma)
-    else:
-        root_regret_matching(gadget.opp_regret, gadget.opp_prediction, t, gadget.sigma)
+    regret = gadget.regret if is_gadget_player else gadget.opp_regret
+    prediction = gadget.prediction if is_gadget_player else gadget.opp_prediction
     out = own if is_gadget_player else opp
     for r in range(rows):
         out[r] = 0
-    for k in range(len(gadget.row)):
-        p = gadget.sigma[1, k] if gadget.kind == STOP else gadget.sigma[k, 0]
-        if gadget.kind == STOP:
+    if gadget.kind == STOP:
+        match_stop_or_enter(regret, prediction, t, 0, gadget.sigma)
+        for k in range(len(gadget.row)):
+            p = gadget.sigma[1, k]
             out[gadget.row[k]] += p * gadget.share[k] if is_gadget_player else p * gadget.entry[k]
-        else:
-            out[gadget.row[k]] = p if is_gadget_player else p * gadget.entry[k]
+        return
+    match_choice(regret, prediction, t, gadget.sigma)
+    limited = len(gadget.limit) > 0
+    if limited:
+        match_stop_or_enter(regret, prediction, t, 1, gadget.sigma)
+    for k in range(len(gadget.row)):
+        p = gadget.sigma[0, k]
+        if limited:
+            p += gadget.multiplier[k] * gadget.sigma[2, k]
+        out[gadget.row[k]] = p if is_gadget_player else p * gadget.entry[k]
 
 
 @kernel
 def update_root(gadget, step, value, at):
     """Update the gadget's regrets and averages from its player's values at the root, from offset `at` of `value`."""
+    sigma, instant = gadget.sigma, gadget.instant
     if gadget.kind == STOP:
         for k in range(len(gadget.row)):
             enter_value, stop_value = value[at + gadget.row[k]] * gadget.factor[k], gadget.offset[k]
-            mean = gadget.sigma[0, k] * stop_value + gadget.sigma[1, k] * enter_value
-            gadget.instant[0, k] = stop_value - mean
-            gadget.instant[1, k] = enter_value - mean
+            mean = sigma[0, k] * stop_value + sigma[1, k] * enter_value
+            instant[0, k] = stop_value - mean
+            instant[1, k] = enter_value - mean
     else:
         mean = 0.0
         for k in range(len(gadget.row)):
-            x = value[at + gadget.row[k]] * gadget.factor[k] - gadget.offset[k]
-            gadget.instant[k, 0] = x
-            mean += gadget.sigma[k, 0] * x
+            x = value[at + gadget.row[k]] * gadget.factor[k]
+            instant[0, k] = x - gadget.offset[k]
+            mean += sigma[0, k] * instant[0, k]
+            if len(gadget.limit) > 0:
+                excess = x - gadget.limit[k]
+                instant[1, k] = -sigma[2, k] * excess
+                instant[2, k] = sigma[1, k] * excess
         for k in range(len(gadget.row)):
-            gadget.instant[k, 0] -= mean
-    num_actions, num_infosets = gadget.regret.shape
-    for a in range(num_actions):
-        for s in range(num_infosets):
-            gadget.average[a, s] = gadget.average[a, s] * step[3] + gadget.sigma[a, s] * step[5]
-    update_root_regrets(gadget.regret, gadget.prediction, step, gadget.instant)
+            instant[0, k] -= mean
+    for a in range(sigma.shape[0]):
+        for s in range(sigma.shape[1]):
+            weight = step[5] * gadget.multiplier[s] if gadget.kind == CHOOSE and a > 0 else step[5]
+            gadget.average[a, s] = gadget.average[a, s] * step[3] + sigma[a, s] * weight
+    update_root_regrets(gadget.regret, gadget.prediction, step, instant)

@@ -10,16 +10,18 @@ from typing import Any, NamedTuple
 from riverboat.core.arrays import Array
 from riverboat.engines.cpu._kernels.node import STOP, TINY
 from riverboat.engines.cuda._kernels.intrinsics import cuda
-from riverboat.engines.cuda._kernels.node import ONE, TWO, ZERO, U
+from riverboat.engines.cuda._kernels.node import ONE, ZERO, U
 
 PREDICTIVE: Any = None  # whether the schedule is predictive
 MAX_SUMMING_THREADS = 32
+THREE = U(3)  # actions of a set: see `CudaGadgets`
 
 
 class CudaGadgets(NamedTuple):
     """Gadgets of all games, see `riverboat.engines.cpu._kernels.node.GadgetState`.
 
-    In a game with `sets` information sets that begin at `at`, action a of set k has the index 2 * at + a * sets + k.
+    In a game with `sets` sets that begin at `at`, action a of set k has the index 3 * at + a * sets + k: stop and enter
+    (STOP), or the choice of hand k, and with limits stop and enter with it.
     """
 
     kind: Array  # int32 [games]
@@ -31,7 +33,9 @@ class CudaGadgets(NamedTuple):
     factor: Array  # float64 […]
     offset: Array  # float64 […]
     entry: Array  # float64 […]
-    regret: Array  # float64 [2 * all sets] INOUT
+    limit: Array  # float64 […]
+    multiplier: Array  # float64 […]: zero without limits
+    regret: Array  # float64 [3 * all sets] INOUT
     average: Array  # float64 […] INOUT
     prediction: Array  # float64 […] INOUT
     opp_regret: Array  # float64 […]
@@ -76,12 +80,17 @@ def root_weight_sum(gadgets, base, sets, mine, memory, at):
     return block_sum(memory, at, partial_sum)
 
 
+def enter_probability(gadgets, base, sets, k, mine):
+    """Return the probability that set k enters; `base` is the index of the first set's action stop."""
+    stop_weight = root_action_weight(gadgets, mine, base + k)
+    enter_weight = root_action_weight(gadgets, mine, base + sets + k)
+    return enter_weight / (stop_weight + enter_weight) if stop_weight + enter_weight > TINY else 0.5
+
+
 def root_probability(gadgets, base, sets, k, stop, mine, total):
     """Return the probability that set k enters (STOP), or that hand k is chosen; `total`: sum of the weights."""
     if stop:
-        stop_weight = root_action_weight(gadgets, mine, base + k)
-        enter_weight = root_action_weight(gadgets, mine, base + sets + k)
-        return enter_weight / (stop_weight + enter_weight) if stop_weight + enter_weight > TINY else 0.5
+        return enter_probability(gadgets, base, sets, k, mine)
     return root_action_weight(gadgets, mine, base + k) / total if total > TINY else 1.0 / sets
 
 
@@ -94,13 +103,14 @@ def enter_root(gadgets, game, table, slots, mine_at, theirs_at, memory):
         return
     own, stop = U(gadgets.player[game]) == table.me, gadgets.kind[game] == STOP
     at, sets = U(gadgets.at[game]), U(gadgets.sets[game])
+    base = THREE * at
     out, rows = (mine_at, table.rows) if own else (theirs_at, table.others)
-    total = 0.0 if stop else root_weight_sum(gadgets, TWO * at, sets, own, memory, table.pays)
+    total = 0.0 if stop else root_weight_sum(gadgets, base, sets, own, memory, table.pays)
     r = U(cuda.threadIdx.x)
     while r < rows:
         x, k = 0.0, r
         while stop and k < sets:  # all draws of the row
-            p = root_probability(gadgets, TWO * at, sets, k, stop, own, total)
+            p = root_probability(gadgets, base, sets, k, stop, own, total)
             x += p * (gadgets.share[at + k] if own else gadgets.entry[at + k])
             k += rows
         slots[out + r] = x
@@ -108,7 +118,9 @@ def enter_root(gadgets, game, table, slots, mine_at, theirs_at, memory):
     cuda.syncthreads()
     k = U(cuda.threadIdx.x)
     while not stop and k < sets:
-        p = root_probability(gadgets, TWO * at, sets, k, stop, own, total)
+        p = root_probability(gadgets, base, sets, k, stop, own, total)
+        if gadgets.multiplier[at + k] > 0:
+            p += gadgets.multiplier[at + k] * enter_probability(gadgets, base + sets, sets, k, own)
         slots[out + U(gadgets.row[at + k])] = p if own else p * gadgets.entry[at + k]
         k += U(cuda.blockDim.x)
     cuda.syncthreads()
@@ -130,7 +142,7 @@ def update_root(gadgets, game, table, slots, value, step, memory):
     if gadgets.kind[game] == 0 or U(gadgets.player[game]) != table.me:
         return
     stop, at, sets = gadgets.kind[game] == STOP, U(gadgets.at[game]), U(gadgets.sets[game])
-    base = TWO * at
+    base = THREE * at
     total = 0.0 if stop else root_weight_sum(gadgets, base, sets, True, memory, table.pays)
     partial_sum, k = 0.0, U(cuda.threadIdx.x)
     if not stop:
@@ -150,5 +162,11 @@ def update_root(gadgets, game, table, slots, value, step, memory):
             update_root_regret(gadgets, base + sets + k, x - mean, p, step)
         else:
             update_root_regret(gadgets, base + k, x - gadgets.offset[at + k] - mean, p, step)
+            multiplier = gadgets.multiplier[at + k]
+            if multiplier > 0:
+                enter, excess = enter_probability(gadgets, base + sets, sets, k, True), x - gadgets.limit[at + k]
+                stop_at = base + sets + k
+                update_root_regret(gadgets, stop_at, -enter * excess, multiplier * (1.0 - enter), step)
+                update_root_regret(gadgets, stop_at + sets, (1.0 - enter) * excess, multiplier * enter, step)
         k += U(cuda.blockDim.x)
     cuda.syncthreads()
