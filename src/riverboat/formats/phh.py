@@ -358,7 +358,7 @@ def format_hand(hands: HandRecords, i: int) -> str:
         f"starting_stacks = {listed(stacks)}",
         f"actions = {_format_actions(hands, i, money)!r}",
         f"hand = {int(hands.number[i])}",
-        f"players = [{', '.join(_quoted(name) for name in hands.players(i))}]",
+        f"players = [{', '.join(quoted(name) for name in hands.players(i))}]",
     ]
     if hands.won[i, 0] != UNKNOWN_RESULT:
         ends = [stack + int(chips) for stack, chips in zip(stacks, hands.won[i], strict=True)]
@@ -366,7 +366,24 @@ def format_hand(hands: HandRecords, i: int) -> str:
     return "\n".join(lines)
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Format a text as a TOML string.
+
+    Parameters
+    ----------
+    name
+        The text.
+
+    Returns
+    -------
+    str
+        The text in quotes, with escapes.
+
+    Examples
+    --------
+    >>> quoted('a "b"')
+    '"a \\\\"b\\\\""'
+    """
     body = name.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(c if c.isprintable() else f"\\u{ord(c):04X}" for c in body) + '"'
 
