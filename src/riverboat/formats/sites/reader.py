@@ -174,7 +174,9 @@ def read_text(text: str, where: str = "text") -> ReadHands:
     def hopeless(line: int) -> bool:
         if result.hands or len(result.refused) < MAX_FAILURES:
             return False
-        refuse(SiteHandError("the rest of the file is not read", f"its first {MAX_FAILURES:,} parts are no hands"), line)
+        refuse(
+            SiteHandError("the rest of the file is not read", f"its first {MAX_FAILURES:,} parts are no hands"), line
+        )
         return True
 
     if table_phh.looks_like_phh(text):
