@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from riverboat.api.options import Limits, Threads
 from riverboat.api.players import HandStatistics, PlayerModels, hand_statistics, model_players
 from riverboat.cli.terminal import figure, make_table, print_result, say
 from riverboat.core.tables import COUNT, Cell, ReportColumn, ReportTable
+from riverboat.formats.hand_files import HAND_FILE_SUFFIXES
+from riverboat.formats.phh import NOT_HEADS_UP
 from riverboat.plots.figures import save_figure
 
 if TYPE_CHECKING:
@@ -22,22 +25,53 @@ _TITLES = {
 _RIVALS = ("equilibrium", "frequencies")
 
 
-def hands(files: list[Path], *, plot: Path | None = None, json: bool = False, **options: Any) -> None:
-    """Read hand histories: number of hands, rejected hands, and statistics of the players.
+def hands(
+    files: list[Path],
+    *,
+    out: Path | None = None,
+    review: Annotated[int, Limits(0, 10_000)] = 0,
+    ranges: Path | None = None,
+    threads: Threads = 2,
+    plot: Path | None = None,
+    json: bool = False,
+    **options: Any,
+) -> None:
+    """Read hand histories: hands read and refused, results, statistics of the players, and reviews.
 
     Parameters
     ----------
     files
-        Hand histories: .phh, .phhs (PHH) or .log (ACPC), also with .gz.
+        Files and folders: histories of poker sites, .phh, .phhs (PHH) or .log (ACPC), also with .gz.
+    out
+        Save the hands of sites as PHH: FILE.phhs.
+    review
+        Hands of sites: review this many heads-up pots by EV, the largest first.
+    ranges
+        Preflop ranges for the reviews: a TOML file that replaces entries of the package's.
+    threads
+        Threads for the reviews.
     plot
         Plot the statistics with their intervals.
     """
-    report = hand_statistics(files, **options)
+    of_sites = review > 0 or out is not None or ranges is not None or not all(map(_is_record, files))
+    report = None if of_sites else hand_statistics(files, **options)
+    if report is None or NOT_HEADS_UP in report.gathered.rejected:
+        from riverboat.cli.hand_reports import report_hands  # loads the solvers
+
+        players = options.get("players") or ()
+        report_hands(files, players=players, out=out, review=review, ranges=ranges, threads=threads, json=json)
+        return
     if plot is not None and report.players:
         from riverboat.plots.results import plot_player_statistics  # loads matplotlib
 
         save_figure(plot_player_statistics(list(report.players)), plot)
     print_result(report, _statistics_parts(report, show_all=bool(options.get("players"))), json)
+
+
+def _is_record(file: Path) -> bool:
+    """Whether a file has a suffix of PHH or ACPC, so that it may be a record of heads-up hands for agents."""
+    suffix = file.with_suffix("").suffix if file.suffix == ".gz" else file.suffix
+    return suffix in HAND_FILE_SUFFIXES and not file.is_dir()
 
 
 def model(agent: str, files: list[Path], *, plot: Path | None = None, json: bool = False, **options: Any) -> None:

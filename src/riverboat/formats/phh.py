@@ -81,6 +81,7 @@ def _parse_scalar(value: str) -> Any:
     return Decimal(value) if "." in value else int(value)
 
 
+NOT_HEADS_UP = "not for two players"
 FRACTIONAL_CHIPS = "an amount that is no whole number of chips"
 CHIPS_PER_UNIT = 100  # chips per unit of money: real games are played in cents
 DEFAULT_STACK_BLINDS = 1000  # stacks, in big blinds, to write if the rules have none
@@ -196,7 +197,7 @@ def _parse_table(table: dict[str, Any], scale: int) -> RecordedHand:
     """
     stacks, blinds = (_parse_amounts(table[key], scale, key) for key in ("starting_stacks", "blinds_or_straddles"))
     if len(stacks) != 2 or len(blinds) != 2:
-        raise UnreadableHandError("not for two players", f"{len(stacks)} stacks")
+        raise UnreadableHandError(NOT_HEADS_UP, f"{len(stacks)} stacks")
     antes = _parse_amounts(table.get("antes", [0, 0]), scale, "antes")
     if len(set(antes)) > 1:
         raise UnreadableHandError("antes that differ", f"{antes} of {scale} to the unit")
@@ -274,7 +275,7 @@ def _parse_rules(
 
 def _parse_seat(name: str) -> int:
     if name not in ("p1", "p2"):
-        raise UnreadableHandError("not for two players", f"player {name[:8]!r}")
+        raise UnreadableHandError(NOT_HEADS_UP, f"player {name[:8]!r}")
     return int(name[1]) - 1
 
 
@@ -358,7 +359,7 @@ def format_hand(hands: HandRecords, i: int) -> str:
         f"starting_stacks = {listed(stacks)}",
         f"actions = {_format_actions(hands, i, money)!r}",
         f"hand = {int(hands.number[i])}",
-        f"players = [{', '.join(_quoted(name) for name in hands.players(i))}]",
+        f"players = [{', '.join(quoted(name) for name in hands.players(i))}]",
     ]
     if hands.won[i, 0] != UNKNOWN_RESULT:
         ends = [stack + int(chips) for stack, chips in zip(stacks, hands.won[i], strict=True)]
@@ -366,7 +367,24 @@ def format_hand(hands: HandRecords, i: int) -> str:
     return "\n".join(lines)
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Format a text as a TOML string.
+
+    Parameters
+    ----------
+    name
+        The text.
+
+    Returns
+    -------
+    str
+        The text in quotes, with escapes.
+
+    Examples
+    --------
+    >>> quoted('a "b"')
+    '"a \\\\"b\\\\""'
+    """
     body = name.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(c if c.isprintable() else f"\\u{ord(c):04X}" for c in body) + '"'
 

@@ -411,10 +411,10 @@ class SolutionEvaluator:
         """
         converted = convert_to_spot(state, board, self.agent)
         node = self.agent.node_at(converted.state, board)
-        return _node_verdict(self.agent.spot, node, converted, state, hole, "the solution")
+        return node_verdict(self.agent.spot, node, converted, state, hole, "the solution")
 
 
-def _node_verdict(
+def node_verdict(
     spot: Spot, node: SolutionNode, converted: ConvertedState, state: BettingState, hole: Cards, source: str
 ) -> DecisionVerdict:
     """Return the verdict for hand `hole` at a node of a solution, in chips of the table where `state` was played."""
@@ -486,7 +486,7 @@ class TableEvaluator:
         if self.solves and state.street >= FIRST_SOLVED_STREET and is_holdem(state.rules):
             spot, solution = self.solution(state, shown, action)
             root = ConvertedState(spot.start, earlier_chips=state.committed_before_street)
-            verdict = _node_verdict(spot, solution[""], root, state, hole, "solved on the spot")
+            verdict = node_verdict(spot, solution[""], root, state, hole, "solved on the spot")
             agent_mix = convert_verdict_back(self._agent_verdict(converted.state, shown, hole), state, converted)
             return replace(verdict, played={option.move: option.probability for option in agent_mix.options})
         own = self._blueprint_verdict(converted.state, shown, hole) or self._agent_verdict(converted.state, shown, hole)

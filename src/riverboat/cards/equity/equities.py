@@ -91,6 +91,7 @@ def equity(
     samples: int = 1_000_000,
     seed: int = 0,
     progress: ProgressCallback | None = None,
+    dead: Sequence[int] = (),
 ) -> Equity:
     """Compute the equity of each hand or range against the others.
 
@@ -110,6 +111,8 @@ def equity(
         Seed of the samples.
     progress
         Called with the share of the work that is done.
+    dead
+        Cards that cannot be dealt, such as those of players without a share in this pot. Only for hands.
 
     Returns
     -------
@@ -145,7 +148,9 @@ def equity(
     ranges = [_live_weights(side, known, deck, number) for number, side in enumerate(sides, start=1)]
     held = [np.flatnonzero(weights) for weights in ranges]
     if all(len(h) == 1 for h in held):
-        return _equity_of_hands([int(h[0]) for h in held], known, deck)
+        return _equity_of_hands([int(h[0]) for h in held], known, deck, dead)
+    if dead:
+        raise InputError(f"dead {format_cards(dead)}: dead cards can be given for hands only, not for ranges")
     if can_deal_disjoint_hands(held) is False:
         raise InputError("the ranges are incompatible: no deal gives every player a hand of its range")
     if len(sides) == 2:
@@ -182,10 +187,11 @@ def _check_disjoint(hands: Sequence[int], board: Sequence[int]) -> None:
         raise InputError(f"card {format_cards(twice[:1])} is dealt twice")
 
 
-def _equity_of_hands(hands: list[int], board: tuple[int, ...], cards: Deck) -> Equity:
-    _check_disjoint(hands, board)
+def _equity_of_hands(hands: list[int], board: tuple[int, ...], cards: Deck, dead: Sequence[int] = ()) -> Equity:
+    _check_disjoint(hands, (*board, *dead))
     known = np.array(board, np.uint8)
     tables, missing = ranking.rank_tables(7, cards.rules), _missing_cards(cards)
+    missing |= np.uint64(sum(1 << card for card in dead))
     deck, chosen, pots = _scratch(len(hands))
     if len(hands) == 2:
         out = np.zeros(3, np.int64)

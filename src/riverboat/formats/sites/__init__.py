@@ -1,0 +1,1 @@
+"""Hand histories as poker sites write them, read to `TableHand` objects."""
