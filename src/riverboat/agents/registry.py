@@ -211,10 +211,10 @@ def _custom(spec: AgentSpec) -> Agent:
         raise InputError(f"agent {short_repr(text)}: {problem} in {module}")
     with plugins.user_code_errors("agent", text, f"{name} cannot be created"):
         agent = getattr(home, name)(**spec.arguments)
-    return check_agent(agent, f"agent {short_repr(text)}")
+    return require_agent(agent, f"agent {short_repr(text)}")
 
 
-def check_agent(agent: Any, subject: str) -> Agent:
+def require_agent(agent: Any, subject: str) -> Agent:
     """Return an object that has what an agent needs.
 
     Parameters
@@ -236,7 +236,7 @@ def check_agent(agent: Any, subject: str) -> Agent:
 
     Examples
     --------
-    >>> check_agent(5, "agent=5")
+    >>> require_agent(5, "agent=5")
     Traceback (most recent call last):
     ...
     riverboat.core.errors.InputError: agent=5: has no name; an agent needs name, check_rules and act

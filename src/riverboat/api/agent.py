@@ -60,7 +60,7 @@ def agent(name: str | Agent | AgentSpec, seed: int = 0) -> Agent:
         validation.check_text("agent", name)
     if isinstance(name, str | AgentSpec):
         return make_agent(name, seed)
-    return registry.check_agent(name, f"agent={short_repr(name)}")
+    return registry.require_agent(name, f"agent={short_repr(name)}")
 
 
 def blueprint_agent(name: str, purpose: str) -> BlueprintAgent:

@@ -28,6 +28,7 @@ from riverboat.api.options import Seed, checked
 from riverboat.cards.notation import format_cards
 from riverboat.cards.ranking import rank
 from riverboat.compiled.jit import is_cached
+from riverboat.core import validation
 from riverboat.core.errors import InputError
 from riverboat.engines.rules import board_kernels
 from riverboat.engines.tables import COMPACT, parse_table_format
@@ -259,6 +260,7 @@ class PlayTable:
         move
             Action as in the ACPC protocol: f, c, or r300 with the total over the whole hand.
         """
+        validation.check_text("move", move)
         if self.over:
             raise InputError(f"{move!r}: hand {self.number + 1} is over; deal the next one")
         menu = self._tree_actions()

@@ -259,7 +259,7 @@ def _members(annotation: Any, limits: Limits | None = None) -> list[_Member] | N
     if annotation in _SIMPLE:
         return _SIMPLE[annotation](limits or Limits())
     if origin is collections.abc.Callable:
-        return [_Member(callable, "a function")]
+        return [_Member(lambda value: callable(value) and not isinstance(value, type), "a function")]
     if origin is not None and inspect.isclass(origin) and issubclass(origin, collections.abc.Iterable):
         items = _members(arguments[0]) if len(arguments) == 1 or arguments[1:] == (...,) else None
         accepts = functools.partial(_is_collection, origin)
@@ -298,6 +298,8 @@ def _check_choice(choices: tuple[Any, ...], name: str, value: Any) -> Any:
 
 
 def _check_items(members: list[_Member], name: str, values: Any) -> Any:
+    if type(values).__name__ == "ndarray":
+        return _check_items(members, name, values.tolist())
     if isinstance(values, list | tuple):
         return type(values)(_check_value(members, name, value) for value in values)
     return values

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
+from riverboat.core import validation
 from riverboat.core.errors import DiskError, InputError, located_errors
 
 if TYPE_CHECKING:
@@ -137,6 +138,7 @@ def _is_alive(process: int) -> bool:
 
 def check_image_path(path: str | Path) -> Path:
     """Return the path if an image can be written there. Commands check this before they work for minutes."""
+    validation.check_path("path", path)
     path = Path(path)
     if path.suffix.lower() not in IMAGE_SUFFIXES:
         raise InputError(f"picture {path}: unknown kind {path.suffix!r}; use .png, .svg or .pdf")

@@ -36,8 +36,9 @@ from riverboat.games.holdem.rules import PokerRules, read_game
 from riverboat.solvers.tabular import best_response
 from riverboat.strategies import files
 from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.mapping import unwrap
 from riverboat.strategies.policy import BlueprintPolicy, board_buckets
-from riverboat.strategies.profiles import StrategyLike, as_strategy, game_of, unwrap
+from riverboat.strategies.profiles import StrategyLike, as_strategy, game_of
 from riverboat.strategies.public_strategy import PublicPolicy
 from riverboat.strategies.queries import Queryable, rules_of
 from riverboat.strategies.solution import Solution
@@ -187,9 +188,9 @@ def quality(
     >>> round(rb.quality(rb.Strategy.uniform("kuhn")).exploitability, 4)
     0.4583
     """
-    strategy = unwrap(strategy)
+    strategy, known_game = unwrap(strategy), game_of(game)
     if isinstance(strategy, str | Path):
-        strategy = files.load(strategy, game_of(game))
+        strategy = files.load(strategy, known_game)
     if not isinstance(strategy, Strategy | Solution | Blueprint | PublicPolicy):
         strategy = as_strategy(strategy, game)
     if isinstance(rules, str):

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from riverboat.core import files
+from riverboat.core.arguments import checked
 from riverboat.core.cache import cache_folder
 from riverboat.core.errors import InputError, short_repr
 from riverboat.games import registry
@@ -34,6 +35,7 @@ MAX_ITERATIONS = 1_000_000
 ValueCallback: TypeAlias = Callable[[str, float, float], None]  # game, current width, target width
 
 
+@checked
 def game(spec: str | Game, note: ValueCallback | None = None) -> Game:
     """Make a game from its spec, with the values of the smaller games that it needs.
 

@@ -227,7 +227,7 @@ class Rule:
     def __post_init__(self) -> None:
         validation.check_text("name", self.name)
         for name in ("strategy", "update"):
-            if not callable(getattr(self, name)):
+            if not callable(getattr(self, name)) or isinstance(getattr(self, name), type):
                 raise InputError(
                     f"rule {self.name!r}: {name}={short_repr(getattr(self, name))}: must be a function compiled by Numba"
                 )
@@ -513,6 +513,7 @@ def parse(text: str | ScheduleOrFactory, *, imports: bool = True) -> AnySchedule
     >>> schedules.parse("dcfr:gamma=3").gamma
     3.0
     """
+    validation.check_boolean("imports", imports)
     if not isinstance(text, str):
         return _call_factory(text)
     head, _, tail = text.partition(":")

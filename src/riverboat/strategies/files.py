@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riverboat.core import artifacts
+from riverboat.core.arguments import checked
 from riverboat.core.artifacts import ArtifactCache
 from riverboat.core.errors import CorruptError, InputError, RiverboatError, located_errors, short_repr
 from riverboat.core.files import read_text
@@ -22,10 +23,11 @@ from riverboat.games.boards.board_game import BoardGame, UnrolledBoardGame
 from riverboat.games.boards.holdem import Holdem
 from riverboat.games.small.normal_form import NormalForm
 from riverboat.games.spots.spot import Spot
+from riverboat.strategies.mapping import unwrap
 from riverboat.strategies.solution import Solution
 from riverboat.strategies.tabular import Strategy
 from riverboat.trees.boards import BoardTree
-from riverboat.trees.compile import AnyTree, compile_game, solver_tree
+from riverboat.trees.compile import AnyTree, as_game, compile_game, solver_tree
 
 if TYPE_CHECKING:
     from riverboat.strategies.blueprint import Blueprint
@@ -167,13 +169,14 @@ def _read_matrix(entries: FileEntries) -> NormalForm:
     return NormalForm(payoffs, labels, entries.text("name"), entries.text("unit"))
 
 
-def save(strategy: Strategy | Solution | Game, folder: str | Path, game: Game | None = None) -> Path:
+@checked
+def save(strategy: Strategy | Solution | Game | Any, folder: str | Path, game: str | Game | None = None) -> Path:
     """Write a strategy as an artifact, or a game as a file.
 
     Parameters
     ----------
     strategy
-        A strategy or a solution; or a game.
+        A strategy, a solution, or a result that has one; or a game.
     folder
         New folder for a strategy. For a game, a file whose suffix .efg, .nfg or .toml selects the format.
     game
@@ -198,9 +201,10 @@ def save(strategy: Strategy | Solution | Game, folder: str | Path, game: Game | 
     >>> save(strategy, folder) == folder, load(folder) == strategy
     (True, True)
     """
+    strategy, known = unwrap(strategy), None if game is None else as_game(game)
     if not isinstance(strategy, Strategy | Solution):
-        return write_game(strategy, folder)
-    source = game if game is not None else getattr(strategy.tree, "game", None)
+        return write_game(as_game(strategy), folder)
+    source = known if known is not None else getattr(strategy.tree, "game", None)
     entries: dict[str, Any] = {"game": strategy.tree.name, "rebuild": False, "fingerprint": strategy.tree.fingerprint}
     texts: dict[str, str] = {}
     if source is not None:
@@ -305,7 +309,8 @@ def check_unused(folder: str | Path, *, resume: bool = False) -> None:
         raise InputError(f"{folder}: holds a run already; resume it, or choose another folder")
 
 
-def load(folder: str | Path, game: Game | None = None) -> Strategy | Solution | Blueprint:
+@checked
+def load(folder: str | Path, game: str | Game | None = None) -> Strategy | Solution | Blueprint:
     """Load a strategy, or the average strategy of a run's latest checkpoint.
 
     Recently loaded strategies are cached until they change on disk; sharing is safe because strategies are immutable.
@@ -315,7 +320,7 @@ def load(folder: str | Path, game: Game | None = None) -> Strategy | Solution | 
     folder
         Folder of a strategy or of a run.
     game
-        The game, if the folder does not contain it.
+        The game or its name, if the folder does not contain it.
 
     Returns
     -------
@@ -343,7 +348,7 @@ def load(folder: str | Path, game: Game | None = None) -> Strategy | Solution | 
     if artifacts.read_manifest(source)["kind"] in blueprint.ARTIFACT_KINDS:
         return blueprint.load_blueprint(folder)
     if game is not None:
-        return load_solution(folder, game)
+        return load_solution(folder, as_game(game))
     return _CACHE.get(source, lambda: load_solution(folder))
 
 

@@ -7,7 +7,7 @@ from collections.abc import ItemsView, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from riverboat.core.errors import InputError, UnknownKeyError
+from riverboat.core.errors import InputError, UnknownKeyError, short_repr
 
 V = TypeVar("V")
 
@@ -46,6 +46,8 @@ class StrategyMapping(Mapping[str, V]):
     """
 
     def __init__(self, tree: Any, provenance: Mapping[str, Any] | None = None) -> None:
+        if provenance is not None and not isinstance(provenance, Mapping):
+            raise InputError(f"provenance={short_repr(provenance)}: must be a mapping, or None")
         self.tree = tree
         self.provenance: Mapping[str, Any] = MappingProxyType(dict(provenance or {}))
 
@@ -90,3 +92,26 @@ class _Entries(ItemsView[str, V]):
 
     def __iter__(self) -> Iterator[tuple[str, V]]:
         return self._strategy._entries()
+
+
+def unwrap(strategy: Any) -> Any:
+    """Return the strategy of a result; any other object is returned unchanged.
+
+    Parameters
+    ----------
+    strategy
+        Result of a solve, a response or a refinement, or a strategy.
+
+    Returns
+    -------
+    object
+        Its `strategy`, or the object itself.
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> unwrap(rb.solve("kuhn", iterations=1))
+    <Strategy for kuhn: 12 information sets>
+    """
+    inner = None if isinstance(strategy, StrategyMapping | type) else getattr(strategy, "strategy", None)
+    return inner if isinstance(inner, StrategyMapping) else strategy

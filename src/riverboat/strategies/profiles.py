@@ -12,12 +12,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from riverboat.core import validation
 from riverboat.core.errors import InputError, short_repr
 from riverboat.games.base import Game
 from riverboat.games.boards.board_game import UnrolledBoardGame
 from riverboat.strategies import files
 from riverboat.strategies.blueprint import Blueprint
-from riverboat.strategies.mapping import StrategyMapping
+from riverboat.strategies.mapping import StrategyMapping, unwrap
 from riverboat.strategies.solution import Solution
 from riverboat.strategies.tabular import Probabilities, Strategy, Tree
 from riverboat.trees.compile import as_game, compile_game
@@ -28,29 +29,6 @@ from riverboat.trees.public import Infoset, PublicTree
 StrategyLike: TypeAlias = (
     StrategyMapping[Any] | Mapping[str, Mapping[str, float]] | Callable[[Infoset], Probabilities] | str | Path | Any
 )
-
-
-def unwrap(strategy: Any) -> Any:
-    """Return the strategy of a result; any other object is returned unchanged.
-
-    Parameters
-    ----------
-    strategy
-        Result of a solve, a response or a refinement, or a strategy.
-
-    Returns
-    -------
-    object
-        Its `strategy`, or the object itself.
-
-    Examples
-    --------
-    >>> import riverboat as rb
-    >>> unwrap(rb.solve("kuhn", iterations=1))
-    <Strategy for kuhn: 12 information sets>
-    """
-    inner = None if isinstance(strategy, StrategyMapping | type) else getattr(strategy, "strategy", None)
-    return inner if isinstance(inner, StrategyMapping) else strategy
 
 
 def as_strategy(strategy: StrategyLike, game: str | Game | Tree | None = None, name: str = "strategy") -> Strategy:
@@ -82,7 +60,10 @@ def as_strategy(strategy: StrategyLike, game: str | Game | Tree | None = None, n
     >>> as_strategy({"K:": {"r": 1.0}}, "kuhn")["K:"]
     {'c': 0.0, 'r': 1.0}
     """
+    validation.check_text("name", name)
     found = unwrap(strategy)
+    if game is not None and isinstance(found, StrategyMapping):
+        game_of(game)  # raises if there is no such game
     if isinstance(found, Strategy):
         return found
     if isinstance(found, Solution):

@@ -19,11 +19,13 @@ import numpy as np
 
 from riverboat.cards.deck import FULL_DECK, Deck
 from riverboat.cards.notation import Cards, format_cards, parse_cards
+from riverboat.core.arguments import checked
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 from riverboat.games.holdem.public_states import PublicStates
 from riverboat.games.holdem.rules import PokerRules
 from riverboat.strategies.blueprint import Blueprint
+from riverboat.strategies.mapping import unwrap
 from riverboat.strategies.public_strategy import PublicPolicy, ranges
 from riverboat.strategies.reports.blueprint import node_at_line
 from riverboat.strategies.solution import Solution
@@ -97,15 +99,16 @@ class StrategyQueryResult:
         return dict(zip(self.moves, (weights @ self.probabilities / max(weights.sum(), 1e-300)).tolist(), strict=True))
 
 
+@checked
 def ask(
-    strategy: Queryable, line: str = "", board: Cards = (), *, rules: PokerRules | None = None
+    strategy: Queryable | Any, line: str = "", board: Cards = (), *, rules: PokerRules | None = None
 ) -> StrategyQueryResult:
     """Return the strategy at one public state.
 
     Parameters
     ----------
     strategy
-        A tabular strategy, a solution, a blueprint, or an agent.
+        A tabular strategy, a solution, a blueprint, an agent, or a result that has one of them.
     line
         Line to the public state, in the notation of the game.
     board
@@ -132,15 +135,16 @@ def ask(
     return ask_all(strategy, [line], [board], rules=rules)[0]
 
 
+@checked
 def ask_all(
-    strategy: Queryable, lines: Sequence[str], boards: Sequence[Cards] = (), *, rules: PokerRules | None = None
+    strategy: Queryable | Any, lines: Sequence[str], boards: Sequence[Cards] = (), *, rules: PokerRules | None = None
 ) -> list[StrategyQueryResult]:
     """Return the strategies at many public states.
 
     Parameters
     ----------
     strategy
-        A tabular strategy, a solution, a blueprint, or an agent.
+        A tabular strategy, a solution, a blueprint, an agent, or a result that has one of them.
     lines
         One line for each public state.
     boards
@@ -164,6 +168,7 @@ def ask_all(
     >>> [result.actor for result in ask_all(rb.solve("kuhn", iterations=5).strategy, ["", "c", "cr"])]
     [0, 1, 0]
     """
+    strategy = unwrap(strategy)
     parsed = [parse_cards(b if isinstance(b, str) else format_cards(b), "board") for b in boards] or [()] * len(lines)
     if len(parsed) != len(lines):
         raise InputError(f"{len(lines)} lines, {len(parsed)} boards: give one board for each line")

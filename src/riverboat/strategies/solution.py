@@ -23,7 +23,7 @@ from riverboat.cards.equity.equities import range_wins, runouts
 from riverboat.cards.grid import HandGrid
 from riverboat.cards.notation import Cards, format_hand
 from riverboat.cards.ranges import Range, compatible_weights
-from riverboat.core import resources
+from riverboat.core import resources, validation
 from riverboat.core.arrays import Array, safe_divide
 from riverboat.core.deprecation import RenamedAttributes
 from riverboat.core.errors import InputError, UnknownKeyError, short_repr
@@ -324,6 +324,8 @@ class Solution(RenamedAttributes, StrategyMapping["SolutionNode"]):
         respond
             Return the value of a best response to the other player's strategy instead.
         """
+        validation.check_integer("player", player, 0, 1)
+        validation.check_boolean("respond", respond)
         self.check_complete()
         return self.engine.expected_value(player, respond=respond)
 
@@ -473,7 +475,7 @@ class SolutionNode(RenamedAttributes):
 
     def __getitem__(self, action: str) -> Array:
         """Return the probability of an action with each hand. float64 [1326]"""
-        if action not in self.actions:
+        if not isinstance(action, str) or action not in self.actions:
             raise UnknownKeyError(
                 f"{self.tree.name}: no action {short_repr(action)} at {self.line!r}: {', '.join(self.actions)}"
             )
@@ -538,6 +540,7 @@ class SolutionNode(RenamedAttributes):
         player
             0 (oop) or 1 (ip).
         """
+        validation.check_integer("player", player, 0, 1)
         return self._compatible_weights[player]
 
     @cached_property
@@ -553,6 +556,7 @@ class SolutionNode(RenamedAttributes):
 
     def _values(self, player: int) -> Array:
         """Return a player's EVs by hand: first at this node, then after each action. float64 [1 + actions, 1326]"""
+        validation.check_integer("player", player, 0, 1)
         cached: dict[int, Array] = self.__dict__.setdefault("_walks", {})
         if player not in cached:
             cached[player] = self._compute_values(player)
@@ -563,6 +567,7 @@ class SolutionNode(RenamedAttributes):
 
         With `respond`, the player plays a best response, against `opponent_range` if one is given.
         """
+        validation.check_integer("player", player, 0, 1)
         tree, solution = self.tree, self.solution
         if respond:
             reach = None if opponent_range is None else (opponent_range, opponent_range)

@@ -55,11 +55,7 @@ class Strategy(StrategyMapping[dict[str, float]]):
     """
 
     def __init__(self, tree: Tree, probabilities: Array, provenance: Mapping[str, Any] | None = None) -> None:
-        if not isinstance(tree, PublicTree | HistoryTree):
-            raise InputError(f"tree={short_repr(tree)}: must be the tree of a game (riverboat.compile_game)")
-        if getattr(probabilities, "shape", None) != (tree.table_size,) or probabilities.dtype.kind != "f":
-            found = getattr(probabilities, "shape", short_repr(probabilities))
-            raise InputError(f"{tree.name}: {found} probabilities for a table of {tree.table_size}")
+        _check_table(tree, probabilities, "probabilities")
         if count := np.count_nonzero(~np.isfinite(probabilities)):
             raise InputError(f"{tree.name}: {count:,} probabilities are not finite")
         super().__init__(tree, provenance)
@@ -82,6 +78,7 @@ class Strategy(StrategyMapping[dict[str, float]]):
         provenance
             Origin of the strategy: method, iterations and so on.
         """
+        _check_table(tree, sums, "sums")
         out = np.empty(tree.table_size)
         n = tree.nodes
         tables = zip(tree.player_tables(sums), tree.player_tables(out), strict=True)
@@ -253,6 +250,15 @@ class Strategy(StrategyMapping[dict[str, float]]):
         head = ReportColumn("infoset", title="information set")
         columns = head, ReportColumn("player"), ReportColumn("strategy", PROSE)
         return ReportTable(title, columns, rows)._repr_html_()
+
+
+def _check_table(tree: Any, table: Any, name: str) -> None:
+    """Raise InputError unless a table has the size of a tree's tables."""
+    if not isinstance(tree, PublicTree | HistoryTree):
+        raise InputError(f"tree={short_repr(tree)}: must be the tree of a game (riverboat.compile_game)")
+    if getattr(table, "shape", None) != (tree.table_size,) or table.dtype.kind not in "fiu":
+        found = getattr(table, "shape", short_repr(table))
+        raise InputError(f"{tree.name}: {found} {name} for a table of {tree.table_size}")
 
 
 def _write_row(tree: Tree, table: Array, infoset: Infoset, row: Any) -> None:

@@ -37,7 +37,7 @@ from riverboat.strategies.profiles import StrategyLike, as_strategy
 from riverboat.strategies.queries import tabular_ranges
 from riverboat.strategies.tabular import Strategy, Tree
 from riverboat.subgames.values import SubgameRootValues, history_reach, subgame_gifts, subgame_root_values
-from riverboat.trees.compile import to_history_tree
+from riverboat.trees.compile import as_tree, to_history_tree
 from riverboat.trees.gadgets import (
     GadgetTree,
     HandWeights,
@@ -510,13 +510,13 @@ def _parse_subgames(tree: Tree, where: object) -> list[tuple[str, ...]]:
     return names
 
 
-def lines_after_chance(tree: PublicTree, event: int = 1) -> list[str]:
+def lines_after_chance(tree: str | Game | Tree, event: int = 1) -> list[str]:
     """Return the lines right after the given public chance event, counted from 1: the roots of a betting round.
 
     Parameters
     ----------
     tree
-        Public tree.
+        Public game, its name, or its tree.
     event
         Number of the chance event, from 1.
 
@@ -528,9 +528,10 @@ def lines_after_chance(tree: PublicTree, event: int = 1) -> list[str]:
     Examples
     --------
     >>> import riverboat as rb
-    >>> lines_after_chance(rb.compile_game(rb.game("leduc")))[:3]
+    >>> lines_after_chance("leduc")[:3]
     ['cc/Jh/', 'cc/Js/', 'cc/Qh/']
     """
+    tree, event = as_tree(tree), parse_count(event, "event", 1)
     if not isinstance(tree, PublicTree):
         raise InputError(f"{tree.name}: lines need a public game; name information sets instead")
     actor, lines = tree.nodes.actor, []
@@ -669,7 +670,12 @@ def run_solver(solver: GadgetSolver | int, tree: Tree) -> Strategy:
     12
     """
     if not isinstance(solver, int):
-        return solver(tree)
+        solved = solver(tree)
+        if not isinstance(solved, Strategy):
+            raise InputError(
+                f"solver: returns {short_repr(solved)}: must return a Strategy for the tree that it is given"
+            )
+        return solved
     cfr = CFR(tree, "dcfr")
     cfr.step(solver)
     return cfr.average()

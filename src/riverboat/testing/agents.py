@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from riverboat.agents.base import Agent, ObservingAgent, PolicyAgent, PublicPolicy, StrategyBatch, rules_of_agents
+from riverboat.agents.registry import make_agent, require_agent
+from riverboat.core.arguments import PositiveCount, Seed, checked
 from riverboat.core.arrays import Array
+from riverboat.core.errors import short_repr
 from riverboat.games.base import TERMINAL
 from riverboat.games.holdem.actions import CALL, END_OF_LINE, FOLD, format_action
 from riverboat.games.holdem.betting import BettingState
@@ -27,15 +30,18 @@ _NUM_DRAWS = 4000  # hands whose actions are counted at one decision
 _SIGMAS = 5  # standard deviations that sampled frequencies may differ from their probabilities
 
 
-def check_agent(agent: Agent, rules: PokerRules | None = None, *, tables: int = 300, seed: int = 0) -> None:
+@checked
+def check_agent(
+    agent: str | Agent, rules: str | PokerRules | None = None, *, tables: PositiveCount = 300, seed: Seed = 0
+) -> None:
     """Check that an agent can play any table of a game; raise AssertionError if not.
 
     Parameters
     ----------
     agent
-        Agent to check.
+        Agent to check, or its name.
     rules
-        Game to play; by default the agent's own game, or else no-limit hold'em.
+        Game to play, or its name; by default the agent's own game, or else no-limit hold'em.
     tables
         Number of random tables.
     seed
@@ -63,9 +69,10 @@ def check_agent(agent: Agent, rules: PokerRules | None = None, *, tables: int = 
 
     Examples
     --------
-    >>> from riverboat.agents.registry import make_agent
-    >>> check_agent(make_agent("always-call"), tables=20)
+    >>> check_agent("always-call", tables=20)
     """
+    agent = make_agent(agent) if isinstance(agent, str) else require_agent(agent, f"agent={short_repr(agent)}")
+    rules = read_game(rules) if isinstance(rules, str) else rules
     rules = rules or rules_of_agents(agent) or read_game(DEFAULT_GAME)
     if not isinstance(agent.name, str) or not agent.name:
         fail("agent without a name", f"its name is {agent.name!r}", "a text")

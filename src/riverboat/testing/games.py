@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from riverboat.core.arguments import PositiveCount, Seed, checked
 from riverboat.core.errors import RecallError
 from riverboat.games.base import (
     CHANCE,
@@ -32,7 +33,7 @@ from riverboat.solvers.tabular.best_response import quality
 from riverboat.strategies.tabular import Strategy
 from riverboat.testing.failures import TOLERANCE, describe_state, fail, report_location
 from riverboat.testing.strategies import check_strategy
-from riverboat.trees.compile import compile_game, to_history_tree
+from riverboat.trees.compile import as_game, compile_game, to_history_tree
 from riverboat.trees.public import PublicTree
 
 # --- Traversal of states ---
@@ -333,13 +334,14 @@ class GameReport:
     infosets: int | None  # None unless complete
 
 
-def check_game(game: Game, *, limit: int = 20_000, seed: int = 0) -> GameReport:
+@checked
+def check_game(game: str | Game, *, limit: PositiveCount = 20_000, seed: Seed = 0) -> GameReport:
     """Check that a game, public or by histories, satisfies what solvers rely on, and return its properties.
 
     Parameters
     ----------
     game
-        Game to check. It need not be zero-sum: the report says whether it is.
+        Game to check, or its name. It need not be zero-sum: the report says whether it is.
     limit
         Games of more states are visited in part, and checks of the whole tree are skipped: the report's `complete` is then
         False.
@@ -375,15 +377,16 @@ def check_game(game: Game, *, limit: int = 20_000, seed: int = 0) -> GameReport:
 
     Examples
     --------
-    >>> from riverboat.games.small.poker import kuhn
-    >>> check_game(kuhn())
+    >>> check_game("kuhn")
     GameReport(name='kuhn', shape='public', states=9, complete=True, zero_sum=True, infosets=12)
     """
+    if isinstance(game, str):
+        game = as_game(game)
     inspector: _GameInspector
-    if isinstance(game, PublicGame):
+    if isinstance(game, PublicGame) and not isinstance(game, type):
         _check_public(game)
         inspector = _PublicInspector(game)
-    elif isinstance(game, HistoryGame):
+    elif isinstance(game, HistoryGame) and not isinstance(game, type):
         _check_texts(game, ("name", "unit"))
         if not isinstance(game.players, int) or game.players < 1:
             fail(game.name, f"players is {game.players!r}", "a whole number of at least 1")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
 
+from riverboat.core.arguments import Limits, PositiveCount, checked
 from riverboat.games.base import Array
 from riverboat.games.small.poker import kuhn
 from riverboat.solvers import schedules
@@ -20,7 +22,13 @@ from riverboat.trees.compile import compile_game, to_history_tree
 CHECKED_ITERATIONS = (*range(1, 33), 100, 1_000, 10_000, 1_000_000)  # iterations whose steps are checked
 
 
-def check_schedule(schedule: str | ScheduleOrFactory, *, iterations: int = 500, target: float = 0.05) -> None:
+@checked
+def check_schedule(
+    schedule: str | ScheduleOrFactory,
+    *,
+    iterations: PositiveCount = 500,
+    target: Annotated[float, Limits(0)] = 0.05,
+) -> None:
     """Check that a schedule, or a rule, can drive a solver; raise AssertionError if not.
 
     Parameters

@@ -6,19 +6,23 @@ from itertools import islice
 
 import numpy as np
 
+from riverboat.core.arguments import PositiveCount, checked
 from riverboat.games.base import Array
+from riverboat.strategies.mapping import unwrap
+from riverboat.strategies.profiles import StrategyLike, as_strategy
 from riverboat.strategies.tabular import Strategy
 from riverboat.testing.failures import TOLERANCE, fail, report_location
 from riverboat.trees.public import PublicTree
 
 
-def check_strategy(strategy: Strategy, *, names: int = 2000) -> None:
+@checked
+def check_strategy(strategy: StrategyLike, *, names: PositiveCount = 2000) -> None:
     """Check the invariants of a strategy; raise AssertionError if one is violated.
 
     Parameters
     ----------
     strategy
-        Strategy to check.
+        Strategy to check, or a result that has one.
     names
         Number of information sets whose names are checked, about, in large trees.
 
@@ -40,6 +44,9 @@ def check_strategy(strategy: Strategy, *, names: int = 2000) -> None:
     >>> from riverboat.trees.compile import compile_game
     >>> check_strategy(Strategy.uniform(compile_game(kuhn())))
     """
+    strategy = unwrap(strategy)
+    if not isinstance(strategy, Strategy):
+        strategy = as_strategy(strategy)
     where = f"strategy for {strategy.tree.name}"
     _check_read_only(strategy, where)
     _check_rows(strategy, where)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from riverboat.core.arguments import checked
 from riverboat.core.errors import InputError
 from riverboat.games.base import TERMINAL, Array
 
@@ -100,6 +101,7 @@ class _NormalFormState:
         return row
 
 
+@checked
 def matrix(
     payoffs: Any,
     rows: Sequence[str] | None = None,

@@ -20,6 +20,7 @@ import numpy as np
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, Deck, card_name
 from riverboat.cards.notation import Cards, as_cards, format_cards
 from riverboat.cards.ranges import Range, compatible_weights
+from riverboat.core.arguments import checked
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, MemoryLimitError, located_errors, short_repr, unknown_name_error
 from riverboat.games.base import CHANCE
@@ -308,6 +309,7 @@ class Spot(UnrolledStatesMixin):
     joiner: str = field(default="-", init=False)
 
     @staticmethod
+    @checked
     def make(
         *,
         board: Cards,
