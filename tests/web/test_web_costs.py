@@ -67,6 +67,11 @@ READS: dict[str, list[dict[str, Any]]] = {
     "/api/play/histories/{name}": [{}],
     "/api/play/histories/{name}/hands": [{"player": "you"}],
     "/api/play/histories/{name}/review": [{"player": "you", "judge": SEARCH, "hand": 0}],
+    "/api/evenings": [{}],
+    "/api/evenings/{name}": [{}],
+    "/api/evenings/{name}/hand": [{"hand": 0}],
+    "/api/evenings/{name}/hands.phhs": [{}],
+    "/api/evenings/{name}/review": [{"hand": 0}],
     "/api/drills/kinds": [{}],
     "/api/drills/record": [{}, {"source": "river"}],
     "/api/drills/{name}": [{}],
@@ -76,7 +81,13 @@ READS: dict[str, list[dict[str, Any]]] = {
     "/api/charts/picture": [{"source": "river", "kind": "svg"}, {"source": PUSH}],
 }
 ENDLESS = "/api/events"  # an endless stream: the same reads as for one job
-NAMES = {"jobs": ["none"], "sittings": ["search-1", "plain-1", "none"], "histories": ["hands"], "drills": ["drill-1"]}
+NAMES = {
+    "jobs": ["none"],
+    "sittings": ["search-1", "plain-1", "none"],
+    "histories": ["hands"],
+    "evenings": ["none"],
+    "drills": ["drill-1"],
+}
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from riverboat.core.cancellation import CancelledError
 from riverboat.core.errors import DiskError, MemoryLimitError, RiverboatError
 from riverboat.web.data_folder import MissingError
 from riverboat.web.models import ErrorResponse
+from riverboat.web.routes.evenings import evening_routes
 from riverboat.web.routes.jobs import job_routes, run_routes
 from riverboat.web.routes.nodes import node_routes
 from riverboat.web.routes.play import StaleStateError, history_routes, play_routes
@@ -24,7 +25,8 @@ from riverboat.web.specs import CostlyError
 from riverboat.web.work_queue import BusyError
 
 ROUTERS = (
-    spot_routes, job_routes, node_routes, run_routes, play_routes, history_routes, drill_routes, chart_routes,
+    spot_routes, job_routes, node_routes, run_routes, play_routes, history_routes, evening_routes, drill_routes,
+    chart_routes,
 )  # fmt: skip
 STATUS_CODES: tuple[tuple[type[Exception], int], ...] = (
     (MissingError, 404), (CostlyError, 405), (StaleStateError, 409), (BusyError, 503), (CancelledError, 503),

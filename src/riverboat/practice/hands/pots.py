@@ -36,10 +36,10 @@ STREET_NAMES = ("preflop", "flop", "turn", "river")
 # First bet and all-in raise of flops, and of the streets below them, which are solved again when they are reached. The
 # first bet is the one that was made, since every other size would double the tree.
 DEFAULT_FLOP_BET = "50%"
-LATER_STREETS = {"turn": ["75%", "a"], "river": ["75%", ""]}
+LATER_STREETS = {"turn": ["75%", ""], "river": ["100%", ""]}
 ITERATIONS = {1: 80, 2: 100, 3: 300}  # most iterations of CFR, by street
 TARGETS = {1: 1.0, 2: 0.5, 3: 0.3}  # % of the pot: exploitability at which solving stops earlier
-MAX_SECONDS = {1: 25.0, 2: 10.0, 3: 5.0}
+MAX_SECONDS = {1: 40.0, 2: 10.0, 3: 5.0}
 RANGE_FLOOR = 0.01  # smallest weight of a hand of the range, so that no range is empty after a rare line
 
 
@@ -63,6 +63,8 @@ class PotDecision:
         The best action in words.
     why
         Why there is no verdict.
+    error
+        Chips by which the EVs may be wrong: the exploitability of the solution.
     options
         Actions in words with frequency and EV.
     """
@@ -74,13 +76,14 @@ class PotDecision:
     ev_lost: float | None
     best: str = ""
     why: str = ""
+    error: float = 0.0
     options: tuple[tuple[str, float, float | None], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision as a JSON object, in chips."""
         return {
             "street": STREET_NAMES[self.street], "step": self.step, "action": self.words, "ev_lost": self.ev_lost,
-            "best": self.best, "why": self.why or None, "unit": "chips",
+            "best": self.best, "why": self.why or None, "unit": "chips", "error": self.error,
             "source": None if self.verdict is None else self.verdict.source,
             "options": [{"action": words, "probability": p, "ev": ev} for words, p, ev in self.options],
         }  # fmt: skip
@@ -301,7 +304,8 @@ class _PotWalk:
                 menu = add_raise_total(menu, state, action)
             state = state.apply_action(action)
         spot, solution = self._solve(start, board, menu, street)
-        source = f"solved from the {STREET_NAMES[street]} to {solution.provenance['exploitability']:.2g} % of the pot"
+        percent = float(solution.provenance["exploitability"])
+        source = f"solved from the {STREET_NAMES[street]} to {percent:.2g} % of the pot"
         found: list[PotDecision] = []
         state, node, earlier = start, 0, start.committed_before_street
         for (k, step), action in zip(own, actions, strict=True):
@@ -309,7 +313,7 @@ class _PotWalk:
                 break
             action = _legal(state, action) if action > CALL else action
             if step.player == self.pair[self.seat]:
-                found.append(self._decide(spot, solution.node(node), state, step, k, action, source))
+                found.append(self._decide(spot, solution.node(node), state, step, k, action, source, percent))
             child = spot.betting.child(node, action - earlier if action > CALL else action, spot.start.spent)
             if child is None:
                 raise InputError("a bet that is not in the solved tree")
@@ -333,7 +337,15 @@ class _PotWalk:
         return spot, solution
 
     def _decide(
-        self, spot: Spot, node: SolutionNode, state: BettingState, step: Any, k: int, action: int, source: str
+        self,
+        spot: Spot,
+        node: SolutionNode,
+        state: BettingState,
+        step: Any,
+        k: int,
+        action: int,
+        source: str,
+        percent: float,
     ) -> PotDecision:
         root = ConvertedState(spot.start, earlier_chips=state.committed_before_street)
         verdict = node_verdict(spot, node, root, state, self.hole, source)
@@ -343,7 +355,7 @@ class _PotWalk:
         options = tuple((labels[option.move], option.probability, option.ev) for option in verdict.options)
         return PotDecision(
             step.street, k, labels[played], verdict, verdict.cost(played), "" if best is None else labels[best.move],
-            options=options,
+            error=percent / 100 * spot.rules.pot, options=options,
         )  # fmt: skip
 
 

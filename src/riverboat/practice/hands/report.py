@@ -88,7 +88,7 @@ def hands_per_minute(read: ReadHands) -> float | None:
 
 
 def worst_decisions(reviews: Sequence[PotReview]) -> list[tuple[PotReview, PotDecision]]:
-    """Return the ten decisions that lost most, in big blinds.
+    """Return the ten decisions that lost most, in big blinds, and more than the error of their solution.
 
     Parameters
     ----------
@@ -100,7 +100,12 @@ def worst_decisions(reviews: Sequence[PotReview]) -> list[tuple[PotReview, PotDe
     >>> worst_decisions([])
     []
     """
-    every = [(review, decision) for review in reviews for decision in review.decisions if decision.ev_lost]
+    every = [
+        (review, decision)
+        for review in reviews
+        for decision in review.decisions
+        if (decision.ev_lost or 0) > decision.error
+    ]
     every.sort(key=lambda pair: -(pair[1].ev_lost or 0.0) / pair[0].hand.big_blind)
     return every[:WORST_DECISIONS]
 
@@ -282,4 +287,20 @@ def write_phhs(path: str | Path, hands: Sequence[TableHand]) -> None:
     """
     if Path(path).suffix != ".phhs":
         raise InputError(f"out {str(path)!r}: the suffix must be .phhs")
-    write_text(Path(path), "\n".join(f"[{k}]\n{format_table_hand(hand)}\n" for k, hand in enumerate(hands, 1)))
+    write_text(Path(path), format_hands(hands))
+
+
+def format_hands(hands: Sequence[TableHand]) -> str:
+    """Return hands as the text of a `.phhs` file.
+
+    Parameters
+    ----------
+    hands
+        The hands.
+
+    Examples
+    --------
+    >>> format_hands([])
+    ''
+    """
+    return "\n".join(f"[{k}]\n{format_table_hand(hand)}\n" for k, hand in enumerate(hands, 1))

@@ -98,6 +98,17 @@ const once = (path) => {
   return () => until(addressSignal(), (pending ??= askText(`/api/${path}`).then(parsed).catch((error) => { pending = null; throw error; })));
 };
 
+export const evenings = () => get("evenings");
+export const beginEvening = (text, title) => post("evenings", { text, title }, "Reading the hands");
+export const addToEvening = (name, text) => post(`evenings/${part(name)}/text`, { text }, "Reading the hands");
+export const evening = (name, player) => get(`evenings/${part(name)}`, { player }, "Reading the hands");
+export const eveningPhh = (name) => `/api/evenings/${part(name)}/hands.phhs`;
+export const eveningHeadsUp = (name) => read(`${eveningPhh(name)}?heads_up=true`, {}, "Reading the hands");
+export const eveningHand = (name, hand, player) => get(`evenings/${part(name)}/hand`, { hand, player });
+export const eveningReview = (name, hand, player) => get(`evenings/${part(name)}/review`, { hand, player });
+export const askEveningReview = (name, hand, player) => post(`evenings/${part(name)}/review`, { hand, player });
+export const cancelEveningReviews = (name) => remove(`evenings/${part(name)}/reviews`);
+export const removeEvening = (name) => remove(`evenings/${part(name)}`);
 export const about = once("about");
 export const hands = once("hands"); // names of made hands and draws
 export const presets = once("ranges/presets");
