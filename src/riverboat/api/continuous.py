@@ -105,7 +105,7 @@ def solve_continuous(
     models
         A .toml file with qualitative models; found automatically by default.
     method
-        With models: auto, linear, lp, milp or newton.
+        With models: auto, linear, lp, path, milp or newton.
     steps
         Grid steps of the finite game that suggests models.
 

@@ -3,6 +3,8 @@
 - `linear`: equal distributions. In u = F(x) both players are uniform and the indifference equations are a square linear
   system, solved by one elimination in time polynomial in the number of thresholds.
 - `lp`: equal distributions, with all optimality constraints; the program minimizes the largest violation.
+- `path` (`threshold_path`): different piecewise linear distributions, in polynomial time: linear programs along a path
+  that starts at the mean of both distributions.
 - `milp`: different piecewise linear distributions. A binary for each threshold and segment of the axis locates the
   threshold, and ties it to the values of both distribution functions there (Ganzfried & Sandholm 2010).
 
@@ -12,7 +14,7 @@ model and order, and `worst` names a violated constraint.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -154,7 +156,7 @@ class ThresholdOptimum:
 def solve_threshold_system(game: ContinuousGame, forms: LinearForms) -> ThresholdOptimum:
     """Solve the indifference equations of equal distributions, then check all optimality constraints."""
     _require_equal_distributions(game)
-    matrix, right = _cdf_rows(forms.indifference)
+    matrix, right = cdf_rows(forms.indifference)
     u = np.linalg.lstsq(matrix, right, rcond=1e-12)[0] if len(right) else np.zeros(0)
     mass = np.diff(np.concatenate([[0.0], u, [1.0]]))
     slack, worst = _largest_violation(forms, (mass, mass), max(0.0, -float(mass.min()) * game.scale))
@@ -166,12 +168,12 @@ def solve_threshold_lp(game: ContinuousGame, forms: LinearForms) -> ThresholdOpt
     """Find thresholds, for equal distributions, that minimize the largest violation of the optimality constraints."""
     _require_equal_distributions(game)
     count = len(forms.order)
-    rows, right = _cdf_rows(np.concatenate(forms.optimality))
+    rows, right = cdf_rows(np.concatenate(forms.optimality))
     # -(A u - b) - slack <= 0, where a row of the form is b' = A u - b
     table = np.concatenate([rows, np.ones((len(rows), 1))], axis=1)
     order = np.diff(np.eye(count, count + 1), axis=0)
     constraints = [LinearConstraint(table, right, np.inf), LinearConstraint(order, 0.0, np.inf)]
-    variables = _minimize_slack(game, constraints, np.ones(count))
+    variables = minimize_slack(game, constraints, np.ones(count))
     u = np.clip(variables[:count], 0.0, 1.0)
     mass = np.diff(np.concatenate([[0.0], u, [1.0]]))
     return ThresholdOptimum(_quantile_cuts(game, u), float(variables[-1]), _largest_violation(forms, (mass, mass))[1])
@@ -205,20 +207,34 @@ def solve_threshold_milp(game: ContinuousGame, forms: LinearForms, seconds: floa
     ]
     for me, table in enumerate(forms.optimality):
         if len(table):
-            matrix, right = _cdf_rows(table)
+            matrix, right = cdf_rows(table)
             cdf = rows_by_threshold(signals.cdf_at_edges[1 - me, :-1], signals.mass[1 - me] / width)
             rows = hstack([(csr_array(matrix) @ cdf)[:, :-1], np.ones((len(table), 1))])
             constraints.append(LinearConstraint(csr_array(rows), right, np.inf))
     upper = np.concatenate([np.ones(count * segments), np.tile(width, count)])
     integrality = np.concatenate([np.ones(count * segments), np.zeros(count * segments + 1)])
-    variables = _minimize_slack(game, constraints, upper, integrality=integrality, options={"time_limit": seconds})
+    variables = minimize_slack(game, constraints, upper, integrality=integrality, options={"time_limit": seconds})
     cuts = np.sort(position @ variables)
     ends = np.concatenate([[signals.low], cuts, [signals.high]])
     mass = np.diff(signals.cdf(0, ends)), np.diff(signals.cdf(1, ends))
     return ThresholdOptimum(cuts, float(variables[-1]), _largest_violation(forms, mass)[1])
 
 
-def _minimize_slack(
+def checked_optimum(game: ContinuousGame, forms: LinearForms, cuts: Array) -> ThresholdOptimum:
+    """Return thresholds with their largest violation of the order, of indifference and of optimality.
+
+    cuts: float64 [N] in the order of the forms
+    """
+    signals, ordered = game.signals, np.sort(np.clip(cuts, game.signals.low, game.signals.high))
+    ends = np.concatenate([[signals.low], ordered, [signals.high]])
+    mass = np.stack([np.diff(signals.cdf(player, ends)) for player in (0, 1)])
+    disorder = float(np.abs(ordered - cuts).max(initial=0.0)) / (signals.high - signals.low) * game.scale
+    gaps = np.einsum("jc,jc->j", forms.indifference, mass[1 - forms.players])
+    slack, worst = _largest_violation(forms, (mass[0], mass[1]), disorder)
+    return ThresholdOptimum(ordered, max(slack, float(np.abs(gaps).max(initial=0.0))), worst)
+
+
+def minimize_slack(
     game: ContinuousGame, constraints: Sequence[LinearConstraint], upper: Array, **options: Any
 ) -> Array:
     """Minimize the last variable, the slack, with the others from 0 to `upper`; return all variables."""
@@ -229,19 +245,12 @@ def _minimize_slack(
     return np.asarray(optimum.x)
 
 
-SOLVERS: dict[str, Callable[[ContinuousGame, LinearForms], ThresholdOptimum]] = {
-    "linear": solve_threshold_system,
-    "lp": solve_threshold_lp,
-    "milp": solve_threshold_milp,
-}  # keys: names of methods
-
-
 def _require_equal_distributions(game: ContinuousGame) -> None:
     if not game.signals.identically_distributed:
         raise InputError(f"{game.name}: the method needs equal distributions without ties; use the method milp")
 
 
-def _cdf_rows(rows: Array) -> tuple[Array, Array]:
+def cdf_rows(rows: Array) -> tuple[Array, Array]:
     """Convert forms over cell probabilities to A u ≥ b, where u is the distribution function at the thresholds.
 
     Return A and b.

@@ -6,24 +6,31 @@ Every solution has a certificate by exact best responses; a model that is no equ
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from riverboat.continuous import proposals
+from riverboat.continuous import programs, proposals
 from riverboat.continuous.best_response import EquilibriumCertificate, ProfileEvaluation, certify
 from riverboat.continuous.game import ContinuousGame
 from riverboat.continuous.newton import ThresholdFinder, polish
 from riverboat.continuous.piecewise import evaluate_polynomial
-from riverboat.continuous.programs import SOLVERS, ThresholdOptimum, build_linear_forms, has_linear_forms
+from riverboat.continuous.programs import LinearForms, ThresholdOptimum, build_linear_forms, has_linear_forms
 from riverboat.continuous.proposals import DiscretizedSolution, solve_discretized
 from riverboat.continuous.strategies import QualitativeModel, ThresholdProfile, model_of_profile, sort_cuts
+from riverboat.continuous.threshold_path import solve_threshold_path
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError
 
+SOLVERS: dict[str, Callable[[ContinuousGame, LinearForms], ThresholdOptimum]] = {  # by the names of methods
+    "linear": programs.solve_threshold_system,
+    "lp": programs.solve_threshold_lp,
+    "path": solve_threshold_path,
+    "milp": programs.solve_threshold_milp,
+}
 METHODS = ("auto", *SOLVERS, "newton")
 MAX_PROPOSALS = 40  # models that are tried for each number of steps
 EPSILON_TOLERANCE = 1e-6  # largest ε of an equilibrium, as a share of the pot
@@ -38,7 +45,7 @@ class ModelSolution:
     model
         The model.
     method
-        `linear`, `lp`, `milp`, `newton`, or `steps` for discrete signals.
+        `linear`, `lp`, `path`, `milp`, `newton`, or `steps` for discrete signals.
     profile
         Thresholds.
     certificate
@@ -106,7 +113,7 @@ def solve_model(
     model
         Qualitative model, with or without an order.
     method
-        `auto`, `linear`, `lp`, `milp` or `newton`.
+        `auto`, `linear`, `lp`, `path`, `milp` or `newton`.
     start
         Initial thresholds of Newton's method, float64 [thresholds].
     discretized
@@ -185,7 +192,7 @@ def solve_models(
     models
         Qualitative models.
     method
-        `auto`, `linear`, `lp`, `milp` or `newton`.
+        `auto`, `linear`, `lp`, `path`, `milp` or `newton`.
     steps
         Steps of the discretized game, where Newton's method needs it.
 

@@ -22,6 +22,7 @@ from typing import TypeAlias
 import numpy as np
 
 from riverboat.abstraction.clustering._kernels import potential as kernels
+from riverboat.abstraction.clustering._kernels.transport import TransportScratch
 from riverboat.abstraction.clustering.kmeans import (
     KMeansClusters,
     KMeansProgress,
@@ -370,10 +371,10 @@ def greedy_distances(
     >>> greedy_distances(to_sparse(np.eye(3)[:1]), [0], means, [0], ground_distances(np.eye(3))).tolist()
     [2.0]
     """
-    means = _check_means(points, means, ground)
+    means = check_means(points, means, ground)
     rows, mean_index = np.ascontiguousarray(rows, np.int64), np.ascontiguousarray(mean_index, np.int64)
     out = np.empty(len(rows), np.float32)
-    kernels.greedy_distances(points, rows, mean_index, means, ground, _greedy_scratch(ground), out)
+    kernels.greedy_distances(points, rows, mean_index, means, ground, _scratch(points, ground), out)
     return out
 
 
@@ -384,8 +385,9 @@ def assign_to_means(
     labels: Array | None = None,
     threads: int = 1,
     progress: ProgressCallback | None = None,
+    exact: bool = False,
 ) -> tuple[Array, Array, int]:
-    """Find the nearest mean of each hand under the greedy distance.
+    """Find the nearest mean of each hand under the greedy or the exact distance.
 
     Parameters
     ----------
@@ -401,6 +403,8 @@ def assign_to_means(
         Number of threads.
     progress
         Called with the completed share.
+    exact
+        Use exact earth mover's distances, by successive shortest paths, instead of greedy ones.
 
     Returns
     -------
@@ -419,7 +423,7 @@ def assign_to_means(
     >>> labels.tolist(), distances.tolist()
     ([1, 0, 0], [0.0, 1.0, 0.0])
     """
-    means = _check_means(points, means, ground)
+    means = check_means(points, means, ground)
     hands = len(points.start) - 1
     distance = np.empty(hands, np.float32)
     label = np.full(hands, -1, np.int32) if labels is None else np.array(labels, np.int32)
@@ -428,7 +432,7 @@ def assign_to_means(
     columns = _mean_embeddings(means, ground)
 
     def work(part: slice) -> int:
-        scratch, low, high = _greedy_scratch(ground, len(means)), part.start, part.stop
+        scratch, low, high = _scratch(points, ground, len(means), exact), part.start, part.stop
         return int(kernels.nearest_means(points, low, high, means, columns, ground, scratch, label, distance))
 
     return label, distance, sum(map_chunks(work, hands, threads, progress, chunk=CHUNK_HANDS))
@@ -446,8 +450,9 @@ def potential_kmeans(
     iterations: int = 20,
     tolerance: float = 0.001,
     progress: KMeansProgress | None = None,
+    exact: bool = False,
 ) -> KMeansClusters:
-    """Cluster histograms by k-means under the greedy distance, like `kmeans` for points.
+    """Cluster histograms by k-means under the greedy or the exact distance, like `kmeans` for points.
 
     Parameters
     ----------
@@ -473,6 +478,8 @@ def potential_kmeans(
         Iterations end when at most this share of the weight changes its mean.
     progress
         Called with a `KMeansStep`.
+    exact
+        Use exact earth mover's distances instead of greedy ones: some hundred times as long.
 
     Returns
     -------
@@ -504,13 +511,13 @@ def potential_kmeans(
     weight = as_weights(weights, hands, "hands")
     check_threads(threads)
     check_cluster_options(k, hands, "hands", restarts, iterations, sample)
-    _check_means(points, np.zeros((1, clusters)), ground)
+    check_means(points, np.zeros((1, clusters)), ground)
     results = []
     for restart, state in enumerate(np.random.SeedSequence(seed).spawn(restarts)):
         seeding, whole = (StepReporter(progress, stage, restart) for stage in ("seed", "whole"))
-        start = _kmeans_plus_plus(points, weight, k, ground, np.random.default_rng(state), sample, seeding)
+        start = _kmeans_plus_plus(points, weight, k, ground, np.random.default_rng(state), sample, seeding, exact)
         means = to_dense(select_rows(points, start), clusters)
-        results.append(_lloyd(points, weight, means, ground, iterations, tolerance, threads, whole))
+        results.append(_lloyd(points, weight, means, ground, iterations, tolerance, threads, whole, exact))
     return min(results, key=cluster_rank)
 
 
@@ -523,8 +530,9 @@ def _lloyd(
     tolerance: float,
     threads: int,
     report: StepReporter,
+    exact: bool,
 ) -> KMeansClusters:
-    """Run Lloyd's algorithm under the greedy distance from these means, and return the best iteration."""
+    """Run Lloyd's algorithm from these means, and return the best iteration."""
     k, mass = len(means), weight.sum()
     label: Array | None = None
     best: KMeansClusters | None = None
@@ -532,7 +540,7 @@ def _lloyd(
     for number in range(1, iterations + 1):
         before = label
         going = partial(report, number, cost, changed)
-        label, distance, taken = assign_to_means(points, means, ground, before, threads, going)
+        label, distance, taken = assign_to_means(points, means, ground, before, threads, going, exact)
         evaluated += taken
         size = np.bincount(label, weight, k)
         cost, square = (float((weight * np.power(distance, n, dtype=float)).sum() / mass) for n in (1, 2))
@@ -571,6 +579,7 @@ def _kmeans_plus_plus(
     rng: np.random.Generator,
     sample: int | None,
     report: StepReporter,
+    exact: bool,
 ) -> Array:
     """Draw initial hands by k-means++: by weight times squared distance to the hands drawn before. int64 [k]"""
     pool = np.arange(len(weight))
@@ -581,7 +590,7 @@ def _kmeans_plus_plus(
     embedding = np.empty((len(pool), ground.places.shape[1]), np.float32)
     kernels.mean_embeddings(points, ground.places, embedding)
     distance = np.full(len(pool), np.inf, np.float32)
-    scratch, chosen = _greedy_scratch(ground, 1), np.empty(k, np.int64)
+    scratch, chosen = _scratch(points, ground, 1, exact), np.empty(k, np.int64)
     chance = weight
     for m in range(k):
         if not chance.sum() > 0:
@@ -602,7 +611,8 @@ def _mean_embeddings(means: Array, ground: GroundDistances) -> Array:
     return np.ascontiguousarray(places.T, np.float32)
 
 
-def _check_means(points: SparseHistograms, means: Array, ground: GroundDistances) -> Array:
+def check_means(points: SparseHistograms, means: Array, ground: GroundDistances) -> Array:
+    """Return means as float32 [k, clusters]; raise InputError if they or the histograms do not fit the ground distances."""
     clusters = len(ground.distance)
     means = np.ascontiguousarray(means, np.float32)
     if means.ndim != 2 or means.shape[1] != clusters or not len(means):
@@ -614,8 +624,23 @@ def _check_means(points: SparseHistograms, means: Array, ground: GroundDistances
     return means
 
 
-def _greedy_scratch(ground: GroundDistances, means: int = 0) -> kernels.GreedyEmdScratch:
+def _scratch(
+    points: SparseHistograms, ground: GroundDistances, means: int = 0, exact: bool = False
+) -> kernels.GreedyEmdScratch:
     clusters, dims = ground.places.shape
     left, need, place, bound = (np.empty(n, np.float32) for n in (clusters, clusters, dims, means))
     rank, live, queue = (np.empty(n, np.int32) for n in (clusters, clusters, means))
-    return kernels.GreedyEmdScratch(left, need, rank, live, place, bound, queue)
+    transport = transport_scratch(points, clusters) if exact else transport_scratch(None, 0)
+    return kernels.GreedyEmdScratch(left, need, rank, live, place, bound, queue, transport)
+
+
+def transport_scratch(points: SparseHistograms | None, clusters: int) -> TransportScratch:
+    """Return scratch memory for exact distances of points; without points empty arrays."""
+    rows = 0 if points is None else int(np.diff(points.start).max(initial=0))
+    supply, row_price, row_distance = (np.empty(rows) for _ in range(3))
+    demand, column_price, column_distance = (np.empty(clusters) for _ in range(3))
+    row_parent, column, column_parent, num_senders = (np.empty(n, np.int32) for n in (rows, *(clusters,) * 3))
+    return TransportScratch(
+        np.empty((rows, clusters)), supply, row_price, row_distance, row_parent, np.empty(rows, bool),
+        column, demand, column_price, column_distance, column_parent, np.empty((clusters, rows), np.int32), num_senders,
+    )  # fmt: skip

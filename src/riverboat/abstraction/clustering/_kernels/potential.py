@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from riverboat.abstraction.clustering._kernels.transport import TransportScratch, transport_cost
 from riverboat.cards._kernels.isomorphism import index_deal, unindex_deal
 from riverboat.cards._kernels.ranking import next_combination
 from riverboat.compiled.jit import inline, kernel
@@ -50,6 +51,7 @@ class GreedyEmdScratch(NamedTuple):
     place: Array  # float32 [dims]: embedding of the point
     bound: Array  # float32 [means]: lower bound on the distance to each mean
     queue: Array  # int32 [means]: means to compare, ascending by bound
+    transport: TransportScratch  # for exact distances; empty arrays for greedy ones
 
 
 @kernel
@@ -156,6 +158,14 @@ def greedy_emd(
 
 
 @inline
+def point_distance(h, i, mean, g, scratch, limit):
+    """Compute the distance of a point and a mean: exact if there is scratch memory for it, else greedy as `greedy_emd`."""
+    if len(scratch.transport.supply):
+        return np.float32(transport_cost(h, i, mean, g.distance, scratch.transport))
+    return greedy_emd(h, i, mean, g, scratch, limit)
+
+
+@inline
 def mean_embedding(h, i, embedding, out):
     """Compute the embedding of point i: the mean of its clusters' embeddings, weighted by mass.
 
@@ -241,7 +251,7 @@ def nearest_means(
             for m in range(1, len(bound)):
                 if bound[m] < bound[closest]:
                     closest = m
-        best = greedy_emd(h, i, means[closest], g, scratch, np.float32(np.inf))
+        best = point_distance(h, i, means[closest], g, scratch, np.float32(np.inf))
         evaluated += 1
         guess = closest
         count = 0
@@ -257,7 +267,7 @@ def nearest_means(
             m = queue[k]
             if bound[m] > best:
                 break
-            d = greedy_emd(h, i, means[m], g, scratch, best)
+            d = point_distance(h, i, means[m], g, scratch, best)
             evaluated += 1
             if d < best or (d == best and m < closest):
                 best = d
@@ -281,7 +291,7 @@ def update_nearest_distance(
     for i in range(len(distance)):
         lower_bounds(g, embedding[i], column, scratch.bound)
         if scratch.bound[0] < distance[i]:
-            distance[i] = min(distance[i], greedy_emd(h, i, mean, g, scratch, distance[i]))
+            distance[i] = min(distance[i], point_distance(h, i, mean, g, scratch, distance[i]))
 
 
 @kernel
