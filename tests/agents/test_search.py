@@ -36,7 +36,7 @@ from riverboat.strategies.blueprint_values import blueprint_values
 from riverboat.strategies.solution import Solution
 from riverboat.subgames.search.report import SubgameReport
 from riverboat.subgames.search.search import SearchSettings
-from riverboat.subgames.search.subgames import SEARCH_METHODS, SearchSubgame
+from riverboat.subgames.search.subgames import GIFT_METHODS, SEARCH_METHODS, SearchSubgame
 from riverboat.testing.agents import check_agent, random_views
 
 # Twelve cards: hold'em with 66 hands, all streets, stacks of fifteen big blinds.
@@ -315,12 +315,14 @@ def test_guarantees_of_all_methods_for_any_ranges(method: str, kind: str) -> Non
         most, gifts = known.best_response[other], rng.uniform(0, 40, NUM_HANDS)
         error = np.nan_to_num(most - known.self_play[other])
         values = known.self_play[other] if method == "estimate" else most
-        entry = replace(entry, values=values, gifts=gifts if method == "reach_maxmargin" else None, error=error)
+        entry = replace(entry, values=values, gifts=gifts if method in GIFT_METHODS else None, error=error)
         subgame = SearchSubgame.from_root(entry, seat, MENU, method, 0.01, 0.0)
         (solution,) = solve_many([subgame.spot], iterations=400, until=0.01)
-        allowed = {"reach_maxmargin": gifts, "estimate": 2 * error.max()}.get(method, 0.0)
+        allowed = {"reach_maxmargin_split": gifts, "estimate": 2 * error.max()}.get(method, 0.0)
         over = subgame.root_position(solution).solution_node.best_response_values(other) - most - allowed
-        hands = float(np.count_nonzero(~np.isnan(over))) if method == "resolve" else 1.0  # each hand may stop by itself
+        # Each hand may stop by itself, or enter above its limit with a multiplier of four times its mean probability.
+        factor = {"resolve": 1.0, "reach_maxmargin": 0.25}.get(method)
+        hands = 1.0 if factor is None else factor * float(np.count_nonzero(~np.isnan(over)))
         slack = solution.provenance["exploitability"] / 100 * subgame.spot.pot
         assert np.nanmax(over) <= 2 * slack * hands + 1e-3
 
@@ -368,8 +370,9 @@ def test_forced_share_of_resolving() -> None:
         assert lost > np.nansum(forced * idle.margins()) + slack
 
 
-def test_gifts() -> None:
-    found = agent("reach_maxmargin", menu=MENU)
+@pytest.mark.parametrize("method", GIFT_METHODS)
+def test_gifts(method: str) -> None:
+    found = agent(method, menu=MENU)
     turn = found.search.positions(places("cc/cc/c"), [1])[0]  # seat 0 has checked
     opponent = turn.solution[""]
     values = opponent.best_response_action_values(0)
@@ -383,6 +386,51 @@ def test_gifts() -> None:
     assert values is not None
     known = ~np.isnan(values)
     np.testing.assert_allclose(gadget.shifts[known], (values + gift)[known])
+    assert (gadget.limits is not None) == (method == "reach_maxmargin")
+    if gadget.limits is not None:
+        np.testing.assert_allclose(gadget.limits[known], values[known])
+
+
+@pytest.mark.parametrize("method", GIFT_METHODS)
+def test_gifts_of_the_blueprint(method: str) -> None:
+    """On the first searched street gifts are what hands gave up on the turn, against the blueprint."""
+    search, at, board, largest = agent(method, "river").search, places("cc/cc/cc/"), BOARD[:8], []
+    for seat in (0, 1):
+        entry = search.root_of_first_subgame(at.betting(0), at.board_cards(0), seat)
+        assert entry.gifts is not None
+        largest.append(entry.gifts.max())
+    start = PublicStates.from_lines(search.policy.rules, ["cc/cc/"], [board])
+    ranges = np.ones((2, NUM_HANDS))
+    ranges[1] = 0.0
+    ranges[1, search.hand_indices] = search.policy.reach(start, 1)[0]
+    # Seat 0 gave up the difference of its values before and after its check.
+    before, after = (
+        blueprint_values(base().strategy, line, board, [*ranges]).best_response[0] for line in ("cc/cc/", "cc/cc/c")
+    )
+    known = ~np.isnan(before)
+    np.testing.assert_allclose(entry.gifts[known], (before - after)[known], atol=1e-3)
+    assert max(largest) > 0
+    turn, here = agent(method, "turn").search, places("cc/cc/")
+    assert turn.root_of_first_subgame(here.betting(0), here.board_cards(0), 0).gifts is None  # not in time on the flop
+
+
+def test_spent_gifts_are_gone() -> None:
+    """What a solution spends of the gifts at its root cannot be spent again on the next street."""
+    line, at = "cc/cc/", places("cc/cc/")
+    for method in GIFT_METHODS:
+        search = agent(method, "turn", menu=MENU).search
+        entry = search.root_of_first_subgame(at.betting(0), at.board_cards(0), 1)
+        gifts = np.full(NUM_HANDS, 30.0)
+        gifts[::2] = 0.0
+        subgame = SearchSubgame.from_root(replace(entry, gifts=gifts), 1, MENU, method, 0.01, 1e-4)
+        (solution,) = solve_many([subgame.spot], iterations=100, until=0.01)
+        position = subgame.root_position(solution)
+        carried, margins = position.gifts(), np.nan_to_num(solution.margins())
+        assert line
+        if method == "reach_maxmargin":
+            np.testing.assert_array_equal(carried, gifts)
+        else:
+            np.testing.assert_allclose(carried, np.minimum(gifts, margins.clip(0.0)))
 
 
 # --- Reports ---

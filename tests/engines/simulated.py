@@ -331,6 +331,19 @@ def many() -> dict[str, float]:
     return apart
 
 
+def many_limited() -> dict[str, float]:
+    """Compare a batch of gadgets with limits, which are adjusted on the way, with the processor's."""
+    rng, spots = np.random.default_rng(4), []
+    for player, board in ((0, "Td9d6hQc2s"), (1, "AcKd7h7s2c")):
+        gadget = MaxmarginGadget(player, rng.normal(50, 20, NUM_HANDS), limits=rng.normal(20, 20, NUM_HANDS))
+        spots.append(replace(Spot.make(**{**RIVER, "board": board}), gadget=gadget))
+    here, there = (solve_many(spots, iterations=18, dtype="float64", device=device) for device in ("cuda", "cpu"))
+    return {
+        f"margins {k}": float(np.nanmax(np.abs(x.margins() - y.margins())))
+        for k, (x, y) in enumerate(zip(here, there, strict=True))
+    }
+
+
 def cases() -> dict[str, Callable[[], dict[str, float]]]:
     """Return the comparisons by name."""
     river, turn = Spot.make(**RIVER), Spot.make(**TURN)
@@ -381,6 +394,7 @@ def cases() -> dict[str, Callable[[], dict[str, float]]]:
         "averages of many deals": many_averages,
         "batch": batch,
         "many": many,
+        "many with limits": many_limited,
         "far": far,
         "moved": moved,
     }

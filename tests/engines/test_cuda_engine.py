@@ -22,7 +22,7 @@ from riverboat.subgames.search.search import SearchSettings
 
 # 16-bit regrets and averages are rounded with the same dither, so only a few entries differ in the last bit.
 CLOSE = {
-    "river compact": 1e-4, "river 16-bit": 1e-4, "many": 0.05,  # "many": rounding decides ties
+    "many with limits": 1e-9, "river compact": 1e-4, "river 16-bit": 1e-4, "many": 0.05,  # "many": rounding decides ties
     "training by vectors": 1e-5, "training by vectors with two cards": 1e-5, "training by vectors in limit": 1e-5,
     "learning by vectors": 0.02,
     "training by deals": 1e-4, "training by deals in no-limit": 1e-4, "training by deals with public buckets": 1e-4,
@@ -41,7 +41,8 @@ CASES = (
 MORE = (
     "turn with rake", "river float64", "river compact", "river at once", "more than four moves", "stop", "moved", "flop",
     "river predicting", "locked", "stop before a turn", "many", "far", "stakes", "best response with two cards",
-    "best response in limit", "stop with draws", "choose with limits at once", "training by vectors with two cards",
+    "best response in limit", "stop with draws", "choose with limits at once", "many with limits",
+    "training by vectors with two cards",
     "training by vectors in limit", "learning by vectors", "steps by vectors", "training by deals in no-limit",
     "training by deals with public buckets", "training by deals with cuts", "averages of many deals",
 )  # fmt: skip

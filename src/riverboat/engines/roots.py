@@ -18,7 +18,16 @@ from riverboat.trees.boards import NO_ROW, BoardTree
 GADGET_TABLES = ("regret", "average", "prediction")  # tables of a gadget; engines prefix their names with `root_`
 ADJUSTED_TABLES = ("offset", "limit", "multiplier")  # further tables of a gadget with limits, which `adjust` changes
 MAX_GROWTH = 4.0**8  # most by which a multiplier may rise
+FIRST_ADJUSTMENT, ADJUSTMENT_GROWTH = 16, 1.25  # iteration of the first adjustment, and how far apart later ones are
 VALUE_ROUNDING = 1e-6  # rounding error of values in single precision, as a share of the largest payoff
+
+
+def next_adjustment(done: int) -> int:
+    """Return the iteration, after `done` iterations, at which a gadget with limits is adjusted next.
+
+    Adjustments are geometric, so that they cost a fixed share of the iterations.
+    """
+    return max(FIRST_ADJUSTMENT, done + 1, int(done * ADJUSTMENT_GROWTH))
 
 
 class RootState:

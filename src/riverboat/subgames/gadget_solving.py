@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.core.arrays import Array
+from riverboat.engines.roots import next_adjustment
 from riverboat.solvers.boards.cfr import BoardCFR
-
-FIRST_CHECK, CHECK_GROWTH = 16, 1.25  # the first check, and how far apart later ones are
 
 
 class GadgetSolution(NamedTuple):
@@ -28,7 +27,7 @@ class GadgetSolution(NamedTuple):
 
 
 def check_times(iterations: int, start: int = 0) -> list[int]:
-    """Return the iterations after which a solution is checked: from `FIRST_CHECK` on, `CHECK_GROWTH` apart, and the last.
+    """Return the iterations after which a solution is checked: those of `next_adjustment`, and the last.
 
     Examples
     --------
@@ -36,10 +35,9 @@ def check_times(iterations: int, start: int = 0) -> list[int]:
     >>> check_times(40)
     [16, 20, 25, 31, 38, 40]
     """
-    times, time = [], FIRST_CHECK
-    while time < iterations:
+    times, time = [], 0
+    while (time := next_adjustment(time)) < iterations:
         times.append(time)
-        time = max(time + 1, int(time * CHECK_GROWTH))
     return [time for time in (*times, iterations) if time > start]
 
 

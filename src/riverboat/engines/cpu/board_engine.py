@@ -399,6 +399,16 @@ class CpuBatchEngine:
         """Return both players' expected values in each subgame, in chips; with `respond`, of their best responses."""
         return self.map_engines(lambda engine, thread: engine.expected_values(respond=respond, thread=thread), indices)
 
+    def adjust_gadgets(self, indices: Sequence[int]) -> None:
+        """Adapt the gadgets with limits of some subgames, see `BoardEngine.adjust_gadget`."""
+        for index in indices:
+            self.engines[index].adjust_gadget()
+
+    @property
+    def roots(self) -> list[RootState]:
+        """Roots of the subgames."""
+        return [engine.root for engine in self.engines]
+
     @property
     def trees(self) -> list[BoardTree]:
         """Trees of the batch."""

@@ -328,6 +328,14 @@ class CudaBatchEngine:
         first, second = (self.player_values(player, respond, indices) for player in (0, 1))
         return list(zip(first, second, strict=True))
 
+    def adjust_gadgets(self, indices: Sequence[int]) -> None:
+        """Adapt the gadgets with limits of some games, see `BoardEngine.adjust_gadget`."""
+        for player in (0, 1):
+            games = [g for g in indices if self.roots[g].has_limits and self.roots[g].state.player == player]
+            for g, values in zip(games, self.values(player, respond=True, indices=games) if games else (), strict=True):
+                self.roots[g].adjust(values[0])
+        self.gadgets.upload()
+
     def player_values(self, player: int, respond: bool, indices: Sequence[int] | None) -> list[float]:
         """Return one player's expected values; arguments are those of `expected_values`."""
         if self.gadgets.has_gadgets:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from riverboat.core.errors import InputError, short_repr
 from riverboat.core.parallel import map_in_order
 from riverboat.engines.cpu.board_engine import shape_for_game, trees_of_one_shape
 from riverboat.engines.devices import CPU, AnyBatchEngine, create_batch_engine, free_memory, resolve_device
+from riverboat.engines.roots import next_adjustment
 from riverboat.engines.rules import running
 from riverboat.engines.tables import COMPACT, SIXTEEN_BITS, parse_table_format, table_bytes
 from riverboat.games.spots.spot import Spot
@@ -219,12 +220,16 @@ def run_batch(batch: AnyBatchEngine, rule: AnySchedule, goal: BatchGoal, dtype: 
     iterations_done, due = [0] * len(active), [goal.first] * len(active)
     seconds = (goal.seconds or 0.0) * len(active)
     weight, qualities = 0.0, dict[int, Quality]()  # quality at the last check, unless iterated since
+    limited = [k for k, root in enumerate(batch.roots) if root.has_limits]
     while active and (count := goal.next(done, min(due[k] for k in active), time.perf_counter() - started, seconds)):
         if goal.seconds is not None:  # run a quarter at a time, so that a slow machine is noticed
             count = max(1, count // 4)
         if has_cancellation_check():
             check_cancellation()
             count = min(count, POLL_ITERATIONS)
+        if limited:
+            adjustment = next(time for time in _adjustments() if time > done)
+            count = min(count, adjustment - done)
         steps, weight = boards.schedule_rows(rule, done, weight, count)
         with running(rule.rule):
             batch.iterate(steps, active)
@@ -232,6 +237,8 @@ def run_batch(batch: AnyBatchEngine, rule: AnySchedule, goal: BatchGoal, dtype: 
         for k in active:
             iterations_done[k] = done
             qualities.pop(k, None)
+        if limited and done == adjustment < goal.iterations:
+            batch.adjust_gadgets([k for k in limited if k in active])
         checked = [k for k in active if due[k] == done < goal.iterations]
         for k, quality in zip(checked, boards.batch_qualities(batch, checked) if checked else (), strict=True):
             assert goal.until is not None
@@ -249,6 +256,13 @@ def run_batch(batch: AnyBatchEngine, rule: AnySchedule, goal: BatchGoal, dtype: 
         provenance |= {"exploitability": quality.exploitability, "unit": tree.unit}
         answers.append((Solution(tree, average, provenance, root), quality))
     return answers
+
+
+def _adjustments() -> Iterator[int]:
+    """Yield the iterations at which gadgets with limits are adjusted."""
+    time = 0
+    while True:
+        yield (time := next_adjustment(time))
 
 
 # --- results of a batch on a GPU ---

@@ -43,7 +43,9 @@ from riverboat.strategies.public_strategy import PublicStateCache
 from riverboat.strategies.reports.blueprint import node_at_line
 from riverboat.subgames.depth_limited.leaf_values import LEAF_METHODS
 from riverboat.subgames.search.depth_limited import NO_VALUES, DepthLimitedPosition, DepthLimitedSubgame, SearchContext
+from riverboat.subgames.search.gifts import blueprint_gifts
 from riverboat.subgames.search.subgames import (
+    GIFT_METHODS,
     SEARCH_METHODS,
     SearchSubgame,
     SubgamePosition,
@@ -79,7 +81,7 @@ class SearchSettings:
     street
         First searched street.
     method
-        One of `SEARCH_METHODS`: unsafe, resolve, maxmargin, reach_maxmargin or estimate.
+        One of `SEARCH_METHODS`: unsafe, resolve, maxmargin, reach_maxmargin, reach_maxmargin_split or estimate.
     iterations
         Per solve; None: DEFAULT_ITERATIONS of the street.
     until
@@ -409,11 +411,45 @@ class SubgameSearch:
             return np.clip(values * state.pot / node_values.pot, -stack, state.pot + stack)
 
         best = to_real_pot(node_values.best_response[other])
+        if self.settings.method in GIFT_METHODS and root.gifts is None:
+            root = replace(root, gifts=self.blueprint_gifts(root, node, seat))
         if self.settings.method != "estimate":
             return replace(root, values=best, source="the blueprint")
         values = to_real_pot(node_values.self_play[other])
         # The error is the gain of a best response over self-play.
         return replace(root, values=values, source="the blueprint in self-play", error=np.maximum(best - values, 0.0))
+
+    def blueprint_gifts(self, root: SubgameRoot, node: int, seat: int) -> Array | None:
+        """Return what the opponent's hands gave up against the blueprint on the street before a root.
+
+        That takes a blueprint's table of the street and all cards to come: a fraction of a second on the turn. On
+        earlier streets it does not fit into a decision, so that there are no gifts: None. float64 [1326]
+
+        Parameters
+        ----------
+        root
+            Root of the first searched street.
+        node
+            Decision of the blueprint's tree that the root is translated to.
+        seat
+            Searching seat.
+        """
+        street, other = root.state.street - 1, 1 - seat
+        if street <= LAST_DEPTH_LIMITED_STREET:
+            return None
+        state, board = BettingState.start(root.state.rules), root.board[: root.state.rules.board_sizes[street]]
+        moves = PublicStates.from_betting([root.state], [root.board]).moves[0].tolist()
+        while state.street < street:
+            state = state.play(moves.pop(0))
+        tree = self._tree_strategy.tree
+        start = next(n for n in tree.path(node) if tree.street[n] == street)
+        reach = np.zeros(NUM_HANDS)
+        reach[self.hand_indices] = self.policy.reach(PublicStates.from_betting([state], [board]), seat)[0]
+        if not reach.any():
+            return None
+        gifts = blueprint_gifts(self._tree_strategy, start, node, board, reach, other, self.settings.threads)
+        gifts *= root.state.pot / sum(tree.spent[node].tolist())
+        return gifts
 
     def subgame_start(self, state: BettingState, board: tuple[int, ...], seat: int, move: int | None) -> SubgameStart:
         """Return the start of the subgame for a line that reaches a state and continues with a move.

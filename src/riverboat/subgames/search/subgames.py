@@ -45,10 +45,12 @@ SEARCH_METHODS = {
     "unsafe": "both ranges are taken as known: no guarantee",
     "resolve": "the opponent may stop and take its previous value: no hand gains, except through the forced share",
     "maxmargin": "the least margin over the opponent's hands is maximized: no hand gains",
-    "reach_maxmargin": "maxmargin, where hands may gain as much as they gave up on the last street",
+    "reach_maxmargin": "maxmargin, where margins include what hands gave up on earlier streets: no hand gains",
+    "reach_maxmargin_split": "maxmargin, where hands may gain what they gave up on earlier streets, once",
     "estimate": "self-play values as estimates, by maxmargin or with their error distribution: as safe as these are accurate",
 }
 
+GIFT_METHODS = ("reach_maxmargin", "reach_maxmargin_split")
 MIN_LEARNED_REACH = 1e-3  # minimum own reach of a hand: strategies of rarer hands stem from the first iterations
 
 
@@ -62,7 +64,7 @@ class SubgameRoot:
     # float64 [1326]: best-response values of the opponent's hands from the current pot; NaN without compatible hands
     values: Array | None
     source: str  # origin of the values, or why there are none
-    gifts: Array | None = None  # float64 [1326]: values that these hands gave up on the path
+    gifts: Array | None = None  # float64 [1326]: values that these hands gave up on the path; None: none are known
     error: Array | float = 0.0  # float64 [1326]: error of the values, if they are estimates
 
     def after_off_tree_move(self, move: int, other: int) -> SubgameRoot:
@@ -163,8 +165,9 @@ def _make_gadget(method: str, player: int, root: SubgameRoot, spread: float, for
         return ResolvingGadget(player, values, forced=forced)
     if method == "estimate" and spread:
         return ResolvingGadget(player, values, spread * np.nan_to_num(root.error))
-    if method == "reach_maxmargin" and root.gifts is not None:
-        values = values + root.gifts
+    if method in GIFT_METHODS and root.gifts is not None and root.gifts.any():
+        limits = values if method == "reach_maxmargin" else None
+        return MaxmarginGadget(player, values + root.gifts, limits=limits)
     return MaxmarginGadget(player, values)
 
 
@@ -249,7 +252,7 @@ class SubgamePosition:
         if self.subgame.method != "unsafe":
             ranges[other] *= self.subgame.root.ranges[other]  # with a gadget, all hands have equal root weights
             values, source = self.solution_node.best_response_values(other), "the last solution"
-        if self.subgame.method == "reach_maxmargin":
+        if self.subgame.method in GIFT_METHODS:
             gifts = self.gifts()
         error = provenance["exploitability"] * spot.pot / 100  # bound on the mean error over a range
         return SubgameRoot(self.state, self.solution_node.board, ranges, values, source, gifts, error)
@@ -270,11 +273,15 @@ class SubgamePosition:
     def gifts(self) -> Array:
         """Return the gifts of the opponent's hands on the path: values they gave up by not playing their best actions.
 
-        Gifts are not split among subgames: a hand's value from here on may rise by its gift, whichever cards were
-        dealt, and still no decision of it on the path is worth more than before. float64 [1326]
+        Given the hand, gifts are the same after all cards and all actions of the searching seat, so that they may be
+        spent once together: a hand's value from here on may rise by its gift, and still no decision of it on the path is
+        worth more than before. What this solution has spent of the gifts at its root is gone, if they may be spent.
+        float64 [1326]
         """
         other, root_gifts, betting = 1 - self.subgame.seat, self.subgame.root.gifts, self.solution.tree.betting
         total = np.zeros(NUM_HANDS) if root_gifts is None else root_gifts.copy()
+        if root_gifts is not None and self.subgame.method == "reach_maxmargin_split":
+            total = np.minimum(total, np.nan_to_num(self.solution.margins()).clip(0.0))
         for node, child in pairwise(betting.path(self.node)):
             if betting.actor[node] == other:
                 solution_node = self.solution.node(node, self.dealt_cards[: betting.street[node]])
