@@ -37,6 +37,7 @@ REFERENCE = (
     "riverboat.api.devices",
     "riverboat.api.endgames",
     "riverboat.api.evaluate",
+    "riverboat.api.exploit",
     "riverboat.api.match",
     "riverboat.api.nodes",
     "riverboat.api.play",
