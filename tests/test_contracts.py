@@ -387,6 +387,13 @@ class Odd(Schedule):
         return ScheduleStep(*self.numbers(t))
 
 
+def numeric_switch() -> Odd:
+    """A schedule whose switch is no boolean, which its constructor would reject."""
+    schedule = Odd()
+    object.__setattr__(schedule, "alternating", 1)
+    return schedule
+
+
 @pytest.mark.parametrize(
     ("schedule", "words"),
     [
@@ -398,7 +405,7 @@ class Odd(Schedule):
         (Odd(numbers=lambda t: (1, 1, 0, 1, t - 1)), ("T = 1", "t is 0")),
         (Odd(numbers=lambda t: (1.0, 1.0, 0.0, 1.0 if t < 1000 else 2.0, float(t))), ("T = 1000", "decay is 2")),
         (Odd(gamma=0.0), ("T = 1", "discounts is False")),
-        (Odd(alternating=1), ("alternating is 1",)),  # type: ignore[arg-type]
+        (numeric_switch(), ("alternating is 1",)),
         # All regrets are discarded at once: play stays uniform, with exploitability 11/24.
         (
             Odd(numbers=lambda t: (0.0, 0.0, 0.0, 1.0, float(t))),

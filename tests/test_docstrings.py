@@ -38,6 +38,7 @@ REFERENCE = (
     "riverboat.api.endgames",
     "riverboat.api.evaluate",
     "riverboat.api.general_sum",
+    "riverboat.api.exploit",
     "riverboat.api.match",
     "riverboat.api.nodes",
     "riverboat.api.play",

@@ -7,7 +7,7 @@
     form = research.SequenceForm("kuhn")       # your own linear program
 
 `riverboat` itself has the verbs, and the classes that most programs hold. This module has the rest that is stable for
-research; each name is documented where it is defined. [Decision 64](docs/decisions) has the reason for two places.
+research; each name is documented where it is defined. Decision 64 in docs/decisions has the reason for two places.
 """
 
 from riverboat.agents.base import Agent as Agent
