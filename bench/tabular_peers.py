@@ -19,7 +19,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -129,11 +129,11 @@ def solver_rows(min_seconds: float, rounds: int) -> list[Row]:
     return rows
 
 
-def import_rows(before: Path | None, rounds: int) -> list[Row]:
+def import_rows(games: Sequence[str], before: Path | None, rounds: int) -> list[Row]:
     """Return a row for each game: CPU seconds of its import before and after, and from the cache."""
     here = Path(__file__).parents[1]
     rows = []
-    for spec in IMPORTED:
+    for spec in games:
         best: dict[str, float] = {}
         histories = 0
         for _ in range(rounds):
@@ -177,6 +177,7 @@ def main() -> None:
     """Run the comparisons."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=("solvers", "import"), help="run one of the two comparisons")
+    parser.add_argument("--games", nargs="+", default=IMPORTED, help="OpenSpiel games to import")
     parser.add_argument("--before", type=Path, help="working tree of an earlier version, for the import")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of which the fastest counts")
     parser.add_argument("--seconds", type=float, default=0.2, help="least seconds of a round of iterations")
@@ -186,7 +187,7 @@ def main() -> None:
     if options.only != "import":
         report["solvers"] = solver_rows(options.seconds, options.rounds)
     if options.only != "solvers":
-        report["import"] = import_rows(options.before, min(options.rounds, 3))
+        report["import"] = import_rows(options.games, options.before, min(options.rounds, 3))
     if options.json:
         print(json.dumps(report))
     else:

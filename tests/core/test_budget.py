@@ -202,6 +202,25 @@ def test_the_smallest_of_several_estimates_decides() -> None:
         monitor._check_estimate(estimate, 0)
 
 
+@pytest.mark.parametrize(("nodes", "times"), [(50.0, 1), (200.0, 3)])
+def test_only_games_near_the_limit_are_estimated_again(
+    monkeypatch: pytest.MonkeyPatch, nodes: float, times: int
+) -> None:
+    now, calls = 0.0, 0
+
+    def estimate(seconds: float, seed: int) -> tree_layout.TreeSizeEstimate:
+        nonlocal calls
+        calls += 1
+        return tree_layout.TreeSizeEstimate(nodes, longest=5, endless=False)
+
+    monkeypatch.setattr(budget.clock, "monotonic", lambda: now)
+    with build_context(memory=1_000), BuildMonitor("near", "building", "nodes", 1, estimate) as monitor:
+        while now < 5:  # estimates at about one, two and four seconds
+            now += 0.25
+            monitor(1)
+    assert calls == times * budget.NUM_ESTIMATES
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_line_without_end_is_rejected(shape: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """With one action everywhere, no estimate of the size can tell that the game is unbounded."""

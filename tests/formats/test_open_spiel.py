@@ -388,6 +388,38 @@ def test_unsupported_games(spec: str, message: str) -> None:
         registry.game_from_spec(f"open_spiel:{spec}")
 
 
+@pytest.mark.parametrize(
+    ("alias", "spec"),
+    [
+        ("liars_dice", "bluff"),
+        ("liars_dice:2,1", "bluff:2,1"),
+        ("kuhn_poker:cards=4", "kuhn:cards=4"),
+        ("leduc_poker", "leduc"),
+        ("rock_paper_scissors", "rps"),
+    ],
+)
+def test_names_of_open_spiel_find_our_games(alias: str, spec: str) -> None:
+    """Artifacts store our name."""
+    game = registry.game_from_spec(alias)
+    assert game.name == registry.game_from_spec(spec).name
+    assert registry.spec_of(game) == spec
+    assert registry.is_safe_spec(alias)
+
+
+@pytest.mark.parametrize(
+    ("name", "suggestion"),
+    [
+        ("liars_dize", "liars_dice"),
+        ("goofspiel(num_cards=4)", r"open_spiel:goofspiel\(num_cards=4\)"),
+        ("liars_dice(dice_sides=4)", r"open_spiel:liars_dice\(dice_sides=4\)"),
+        ("leduk", "leduc"),
+    ],
+)
+def test_unknown_names_get_a_suggestion(name: str, suggestion: str) -> None:
+    with pytest.raises(InputError, match=f"did you mean '{suggestion}'"):
+        registry.game_from_spec(name)
+
+
 def test_errors_during_traversal() -> None:
     """OpenSpiel accepts every size in limit games, and then finds the sizes illegal."""
     game = universal(1, 13, "limit")

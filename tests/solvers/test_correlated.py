@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import riverboat as rb
-from riverboat.api.general_sum import correlated
+from riverboat.api.general_sum import OFFERED, correlated
 from riverboat.core.errors import InputError, RecallError
 from riverboat.games.base import CHANCE, TERMINAL
 from riverboat.games.small.normal_form import NormalForm
@@ -279,3 +281,14 @@ def test_imperfect_recall_is_rejected(tmp_path: object) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(RecallError, match="imperfect recall"):
         correlated(str(path))
+
+
+def test_the_documented_table_is_that_of_the_command() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "algorithms" / "many-players.md").read_text(encoding="utf-8")
+    for method in OFFERED:
+        command = f"`riverboat {method.command}`" if method.command else ""
+        cells = method.name, command, f"`{method.function}`", method.games, method.guarantee, method.limit
+        assert f"| {' | '.join(cells)} |" in page, method.name
+        module, _, function = method.function.rpartition(".")
+        found = rb if module == "rb" else importlib.import_module(f"riverboat.{module}")
+        assert callable(getattr(found, function))

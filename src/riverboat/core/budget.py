@@ -30,6 +30,7 @@ CHECK_INTERVAL = 0.25  # seconds between two checks
 ESTIMATE_DELAY = 1.0  # seconds before the size is estimated
 ESTIMATE_SECONDS = 0.4  # seconds that the estimate may take
 ESTIMATE_PAUSE = 2.0  # factor between the times of two estimates
+SAFE_SHARE = 0.1  # share of the limit below which all estimates end further ones
 # Estimates are unbiased and never negative. So each exceeds k times the true size with probability at most 1 / k (Markov's
 # inequality), and all of n independent ones with probability at most k to the power -n.
 REFUSAL_FACTOR = 50.0  # of the mean of all estimates
@@ -193,6 +194,8 @@ class BuildMonitor:
                 f"{self.name}: {format_estimate(self.expected)} {self.unit}, which need "
                 f"{format_bytes(self.expected * each)}, and {_describe_budget(self._budget)}; {length}"
             )
+        if max(means) * each < SAFE_SHARE * self._budget:
+            self._estimate = None
 
     def _report(self, state: Literal["growing", "done", "interrupted"] = "growing") -> None:
         listener = _BUILD_LIMITS.get().listener

@@ -162,6 +162,9 @@ NAMES: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
         ("continuous", "?"),
         {"no file": "nowhere.toml", "text": "../world/text.txt", "recipe": "../world/cards.toml"},
     ),
+    ("correlated game", ("correlated", "?", "--iterations", "2"), {"typo": "kuhnn", "one too many": "kuhn:players=11"}),
+    ("correlated method", ("correlated", "rps", "--method", "?"), {"typo": "lpp", "of solve": "egt"}),
+    ("correlated schedule", ("correlated", "rps", "--schedule", "?"), {"typo": "cfrr"}),
     ("team game", ("team", "?"), {"typo": "kuhnn", "two players": "kuhn", "one too many": "kuhn:players=11"}),
     (
         "agent",

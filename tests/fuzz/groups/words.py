@@ -32,6 +32,7 @@ NEEDED = (
     "cost",
     "continuous",
     "team",
+    "correlated",
     "litmus",
     "reproduce",
     "acpc client",
@@ -180,6 +181,9 @@ TOGETHER: dict[str, tuple[str, ...]] = {
     "a picture of no kind": said("continuous ../world/neumann.toml --plot x.zzz"),
     "steps of one": said("continuous ../world/neumann.toml --steps 1"),
     "egt of three": said("solve kuhn:players=3 --method egt --iterations 2"),
+    "a correlated equilibrium of no matrix": said("correlated kuhn --method lp"),
+    "an objective of CFR": said("correlated rps --maximize 0"),
+    "a correlated equilibrium for nobody": said("correlated rps --method lp --maximize 2"),
     "a team against nobody": said("team kuhn:players=3 --adversary 3"),
     "egt of a spot with two menus": ("solve", "rps", "--method", "egt", "--traversal", "chance", "--iterations", "2"),
 }
@@ -210,6 +214,10 @@ GOOD: dict[str, tuple[str, ...]] = {
     "thresholds of given models": said(
         "continuous ../world/neumann.toml --models ../world/models.toml --method linear"
     ),
+    "a correlated equilibrium": said("correlated kuhn:players=3,cards=4 --iterations 20"),
+    "the best correlated equilibrium": said("correlated rps --method lp --json"),
+    "methods": ("games", "--methods"),
+    "liar's dice by alias": ("solve", "liars_dice", "--iterations", "2"),
     "a team": said("team kuhn:players=3,cards=3 --adversary 0 --time 0s"),
     "time without a unit": ("solve", "kuhn", "--time", "0.01"),
     "time of two parts": (*KUHN, "--time", "1m30s"),

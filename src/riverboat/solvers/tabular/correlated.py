@@ -188,6 +188,19 @@ class _PlayerPart:
                 f"most {MAX_PAIRS:,} are supported; take a smaller game"
             )
         self.triggered = np.zeros(len(self.pair_terminal))
+        self.levels = self._levels()
+
+    def _levels(self) -> list[tuple[Array, Array]]:
+        """Return the sequences with one own action, with two, … and the sequences before them."""
+        parent = np.concatenate([[0], np.repeat(self.plex.parent, self.plex.width)])
+        levels, before = [], np.zeros(1, np.int64)
+        while len(before):
+            inside = np.zeros(len(parent), bool)
+            inside[before] = True
+            sequences = 1 + np.flatnonzero(inside[parent[1:]])
+            levels.append((parent[sequences], sequences))
+            before = sequences
+        return levels[:-1]
 
     def add(self, table: Array, reach: Array, weight: float, decay: float) -> None:
         play, plex = self.play, self.plex
@@ -196,9 +209,8 @@ class _PlayerPart:
         self.others *= decay
         self.others += others
         plan = np.ones(plex.sequences)  # own reach of each sequence
-        for i in range(len(plex.infosets)):
-            span = slice(plex.first[i], plex.first[i] + plex.width[i])
-            plan[span] = plan[plex.parent[i]] * table[plex.table_index[span]]
+        for parents, sequences in self.levels:
+            plan[sequences] = plan[parents] * table[plex.table_index[sequences]]
         self.triggered *= decay
         self.triggered += others[self.pair_terminal] * plan[plex.parent[self.pair_infoset]]
 
