@@ -29,6 +29,14 @@ def client(tmp_path: Path) -> Any:
     return asker(tmp_path)
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The same with an evening that no test changes."""
+    client = asker(tmp_path_factory.mktemp("kept"))
+    ask(client, "POST", "evenings", 201, {"text": POKER_STARS[0].text, "title": "kept"})
+    return client
+
+
 def ask(client: Any, method: str, path: str, status: int = 200, body: Any = None, **parameters: Any) -> Any:
     return client(method, path, body, status, **parameters)
 
@@ -93,11 +101,10 @@ def test_a_heads_up_pot_is_reviewed_in_the_background(client: Any, tmp_path: Pat
         ("POST", "evenings/kept/review", {"hand": 0, "agent": "module:Class"}, 422, "agent"),
     ],
 )
-def test_bad_requests_are_refused(client: Any, method: str, path: str, body: Any, status: int, message: str) -> None:
-    ask(client, "POST", "evenings", 201, {"text": TEXT, "title": "kept"})
+def test_bad_requests_are_refused(kept: Any, method: str, path: str, body: Any, status: int, message: str) -> None:
     route, _, query = path.partition("?")
     parameters = dict([query.split("=")]) if query else {}
-    assert message in str(ask(client, method, route, status, body, **parameters))
+    assert message in str(ask(kept, method, route, status, body, **parameters))
 
 
 def test_the_size_of_an_evening_is_limited(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:

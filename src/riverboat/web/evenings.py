@@ -77,7 +77,7 @@ class EveningStore:
             self._cache.discard(name)
 
     def _check(self, text: str, title: str) -> None:
-        result = reader.read_text(text, title)
+        result = reader.read_bytes(text.encode(), title)
         if not result.hands:
             first = result.refused[0]
             place = f"line {first.line}: {first.reason}" + (f", {first.detail}" if first.detail else "")
