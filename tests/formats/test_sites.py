@@ -279,6 +279,13 @@ def test_ten_megabytes_of_garbage_are_refused_quickly() -> None:
     assert clock.perf_counter() - begin < 30  # seconds on a busy machine; about one on an idle one
 
 
+def test_large_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "MAX_FILE_BYTES", 1_000)
+    (tmp_path / "large.txt").write_text(SAMPLES[0].text * 9, encoding="utf-8")
+    (refusal,) = read_files([tmp_path]).refused
+    assert (refusal.reason, refusal.detail) == ("a file that cannot be read", "more than 0 MB")
+
+
 def test_xml_and_gzip_bombs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     entities = "".join(f'<!ENTITY a{k} "{f"&a{k - 1};" * 10}">' for k in range(1, 12))
     bomb = f'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a0 "ha">{entities}]><session>&a11;<game gamecode="1">'

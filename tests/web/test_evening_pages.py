@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import expect
-from tests.formats.site_samples import GG_POKER, POKER_STARS, SAMPLES
+from tests.formats.site_samples import GG_POKER, IPOKER, POKER_STARS, SAMPLES
 from tests.practice.test_hands import shallow
 from tests.web.test_web_practice import asker, reviewed
 
@@ -125,10 +125,11 @@ def test_files_are_dropped_reported_and_walked_through(visit: Any) -> None:
     files = [
         {"name": "evening.txt", "mimeType": "text/plain", "buffer": (TEXT + OMAHA).encode("utf-16")},
         {"name": "more.txt", "mimeType": "text/plain", "buffer": SAMPLES[-1].text.replace("\n", "\r\n").encode()},
+        {"name": "session.xml", "mimeType": "text/xml", "buffer": IPOKER[0].text.encode("utf-8-sig")},
     ]
     page.get_by_label("Files with hands of poker sites").set_input_files(files)
     expect(page.locator("h1")).to_have_text("evening")
-    expect(page.locator(".title")).to_contain_text(f"{len(EVENING) + 1} hands read, 1 refused")
+    expect(page.locator(".title")).to_contain_text(f"{len(EVENING) + 2} hands read, 1 refused")
     page.get_by_text("Refused: 1 × another game").click()
     expect(page.locator("details li")).to_contain_text("omaha")
     expect(page.get_by_role("region", name="Winnings")).to_contain_text("$0.05/$0.10")
@@ -153,6 +154,18 @@ def test_files_are_dropped_reported_and_walked_through(visit: Any) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.get_by_role("button", name="Delete this evening").click()
     expect(page.get_by_role("heading", name="Play", exact=True)).to_be_visible()
+
+
+@in_browser
+def test_a_dropped_file_is_read(visit: Any) -> None:
+    page = visit("#play")
+    make = (
+        "text => { const data = new DataTransfer(); data.items.add(new File([text], 'last-night.txt')); return data; }"
+    )
+    expect(page.locator(".drop")).to_be_visible()
+    page.dispatch_event(".drop", "drop", {"dataTransfer": page.evaluate_handle(make, TEXT)})
+    expect(page.locator("h1")).to_have_text("last-night")
+    expect(page.locator(".title")).to_contain_text(f"{len(EVENING)} hands read, 0 refused")
 
 
 @in_browser
