@@ -778,6 +778,36 @@ Player2 wins $0.35 USD
     ),
 ]
 
+PARTY_POKER.append(
+    Sample(
+        "a tournament with antes",
+        """***** Hand History for Game 305 *****
+NL Texas Hold'em $5 USD Buy-in Trny: 305 Level: 3  Blinds-Antes(100/200 -25) - Friday, January 02, 20:15:00 EST 2026
+Table Freighter (305) Table #3 (Real Money)
+Seat 1 is the button
+Total number of players : 2/6
+Seat 1: Hero ( 2,500 )
+Seat 2: Player2 ( 3,000 )
+Hero posts ante [25]
+Player2 posts ante [25]
+Hero posts small blind [100].
+Player2 posts big blind [200].
+** Dealing down cards **
+Dealt to Hero [  As Kd ]
+Hero is all-In  [2,375]
+Player2 folds
+Hero does not show cards.
+Hero wins 2,725 chips
+""",
+        {"Hero": 22500, "Player2": -22500},
+        site="PartyPoker",
+        currency="",
+        big_blind=20000,
+        hero="Hero",
+        tournament="305",
+    )
+)
+
 _PACIFIC = """#Game No : 40{number}
 ***** 888poker Hand History for Game 40{number} *****
 {stakes} Blinds No Limit Holdem - *** 02 01 2026 20:15:00
@@ -881,6 +911,40 @@ Player2 collected [ $0.35 ]
         site="888poker",
     ),
 ]
+
+PACIFIC.append(
+    Sample(
+        "a tournament",
+        """***** 888poker Hand History for Game 405 *****
+50/100 Blinds No Limit Holdem - *** 02 01 2026 20:15:00
+Tournament #88405 $5 + $0.50 - Table #1 9 Max (Real Money)
+Seat 1 is the button
+Total number of players : 3
+Seat 1: Hero ( 1,500 )
+Seat 2: Player2 ( 1,500 )
+Seat 3: Player3 ( 3,000 )
+Hero posts ante [10]
+Player2 posts ante [10]
+Player3 posts ante [10]
+Player2 posts small blind [50]
+Player3 posts big blind [100]
+** Dealing down cards **
+Dealt to Hero [ As, Kd ]
+Hero raises [250]
+Player2 folds
+Player3 folds
+** Summary **
+Hero did not show his hand
+Hero collected [ 280 ]
+""",
+        {"Hero": 17000, "Player2": -6000, "Player3": -11000},
+        site="888poker",
+        currency="",
+        big_blind=10000,
+        hero="Hero",
+        tournament="88405",
+    )
+)
 
 _WINAMAX = """Winamax Poker - {kind} - HandId: #50{number}-1-2 - Holdem no limit ({stakes}) - 2026/01/02 20:15:00 UTC
 Table: 'Lagoon 0{number}' 5-max (real money) Seat #1 is the button

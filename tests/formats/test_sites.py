@@ -258,7 +258,7 @@ def test_mutated_histories_never_crash_and_never_create_chips() -> None:
 def test_mutated_phh_never_crashes() -> None:
     rng = random.Random(48)
     texts = [format_table_hand(only_hand(read_text(sample.text))) for sample in SAMPLES]
-    for k in range(MUTATIONS // 4):
+    for k in range(MUTATIONS // 10):
         result = read_text(mutate(texts[k % len(texts)], rng))
         assert result.hands or result.refused
 
@@ -277,6 +277,13 @@ def test_ten_megabytes_of_garbage_are_refused_quickly() -> None:
         assert not result.hands
         assert result.refused
     assert clock.perf_counter() - begin < 30  # seconds on a busy machine; about one on an idle one
+
+
+def test_large_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "MAX_FILE_BYTES", 1_000)
+    (tmp_path / "large.txt").write_text(SAMPLES[0].text * 9, encoding="utf-8")
+    (refusal,) = read_files([tmp_path]).refused
+    assert (refusal.reason, refusal.detail) == ("a file that cannot be read", "more than 0 MB")
 
 
 def test_xml_and_gzip_bombs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

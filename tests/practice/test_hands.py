@@ -241,7 +241,8 @@ def test_folding_the_nuts_on_the_river_costs_the_pot() -> None:
     flop, turn, river = review.decisions
     assert (flop.words, turn.words, river.words) == ("check", "check", "fold")
     assert river.best.startswith(("raise to", "call"))
-    # a call wins 2,100 and the bet of 400 against all hands but none that beat three kings
+    # three kings beat every hand: a call wins the pot of 2,100 and the bet of 400, and a fold loses the best of that
+    assert {words: ev for words, _, ev in river.options}["call"] == pytest.approx(2500, rel=1e-5)
     assert river.ev_lost is not None
     assert 2400 < river.ev_lost <= 2100 + 800 + 1
     assert review.ev_lost == pytest.approx(sum(decision.ev_lost or 0 for decision in review.decisions))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import expect
-from tests.formats.site_samples import GG_POKER, POKER_STARS, SAMPLES
+from tests.formats.site_samples import GG_POKER, IPOKER, POKER_STARS, SAMPLES
 from tests.practice.test_hands import shallow
 from tests.web.test_web_practice import asker, reviewed
 
@@ -27,6 +27,14 @@ OMAHA = POKER_STARS[0].text.replace("Hold'em No Limit", "Omaha Pot Limit").repla
 def client(tmp_path: Path) -> Any:
     """`ask(method, path, body, status)` for a new server."""
     return asker(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The same with an evening that no test changes."""
+    client = asker(tmp_path_factory.mktemp("kept"))
+    ask(client, "POST", "evenings", 201, {"text": POKER_STARS[0].text, "title": "kept"})
+    return client
 
 
 def ask(client: Any, method: str, path: str, status: int = 200, body: Any = None, **parameters: Any) -> Any:
@@ -93,11 +101,10 @@ def test_a_heads_up_pot_is_reviewed_in_the_background(client: Any, tmp_path: Pat
         ("POST", "evenings/kept/review", {"hand": 0, "agent": "module:Class"}, 422, "agent"),
     ],
 )
-def test_bad_requests_are_refused(client: Any, method: str, path: str, body: Any, status: int, message: str) -> None:
-    ask(client, "POST", "evenings", 201, {"text": TEXT, "title": "kept"})
+def test_bad_requests_are_refused(kept: Any, method: str, path: str, body: Any, status: int, message: str) -> None:
     route, _, query = path.partition("?")
     parameters = dict([query.split("=")]) if query else {}
-    assert message in str(ask(client, method, route, status, body, **parameters))
+    assert message in str(ask(kept, method, route, status, body, **parameters))
 
 
 def test_the_size_of_an_evening_is_limited(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,10 +125,11 @@ def test_files_are_dropped_reported_and_walked_through(visit: Any) -> None:
     files = [
         {"name": "evening.txt", "mimeType": "text/plain", "buffer": (TEXT + OMAHA).encode("utf-16")},
         {"name": "more.txt", "mimeType": "text/plain", "buffer": SAMPLES[-1].text.replace("\n", "\r\n").encode()},
+        {"name": "session.xml", "mimeType": "text/xml", "buffer": IPOKER[0].text.encode("utf-8-sig")},
     ]
     page.get_by_label("Files with hands of poker sites").set_input_files(files)
     expect(page.locator("h1")).to_have_text("evening")
-    expect(page.locator(".title")).to_contain_text(f"{len(EVENING) + 1} hands read, 1 refused")
+    expect(page.locator(".title")).to_contain_text(f"{len(EVENING) + 2} hands read, 1 refused")
     page.get_by_text("Refused: 1 × another game").click()
     expect(page.locator("details li")).to_contain_text("omaha")
     expect(page.get_by_role("region", name="Winnings")).to_contain_text("$0.05/$0.10")
@@ -146,6 +154,18 @@ def test_files_are_dropped_reported_and_walked_through(visit: Any) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.get_by_role("button", name="Delete this evening").click()
     expect(page.get_by_role("heading", name="Play", exact=True)).to_be_visible()
+
+
+@in_browser
+def test_a_dropped_file_is_read(visit: Any) -> None:
+    page = visit("#play")
+    make = (
+        "text => { const data = new DataTransfer(); data.items.add(new File([text], 'last-night.txt')); return data; }"
+    )
+    expect(page.locator(".drop")).to_be_visible()
+    page.dispatch_event(".drop", "drop", {"dataTransfer": page.evaluate_handle(make, TEXT)})
+    expect(page.locator("h1")).to_have_text("last-night")
+    expect(page.locator(".title")).to_contain_text(f"{len(EVENING)} hands read, 0 refused")
 
 
 @in_browser

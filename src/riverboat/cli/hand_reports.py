@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from riverboat.cli.progress import DeferredProgressBar
 from riverboat.cli.terminal import figure, make_table, print_result, prose, say
@@ -12,10 +12,12 @@ from riverboat.core.errors import InputError, short_repr
 from riverboat.core.tables import COUNT, Cell, ReportColumn, ReportTable
 from riverboat.formats.sites.reader import ReadHands
 from riverboat.games.holdem.rules import STREETS
-from riverboat.opponents.statistics import FrequencyEstimate
 from riverboat.practice.hands.report import SessionReport, hands_per_minute, session_report, write_phhs
 from riverboat.practice.hands.results import StakeResult, money
 from riverboat.practice.hands.statistics import ALL, BY_HAND, POSTFLOP, PREFLOP, STATISTICS, TableStatistics
+
+if TYPE_CHECKING:
+    from riverboat.opponents.statistics import FrequencyEstimate
 
 MAX_REFUSALS_SHOWN = 12
 

@@ -1,13 +1,13 @@
 """Hands of poker sites on the page: uploaded histories, their reports, and reviews of heads-up pots.
 
-Texts are stored in `.practice/evenings/NAME.txt` of the data folder, unchanged, and parsed when they are needed.
+Texts are stored in `.practice/evenings/NAME.txt` of the data folder, unchanged, and parsed when they are needed. A form
+feed separates what was uploaded in several requests, since an evening may have files of several sites.
 """
 
 from __future__ import annotations
 
 import re
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,16 +32,9 @@ MAX_EVENINGS = 200
 MAX_EVENING_BYTES = 16 << 20  # of one evening; a request adds at most 1 MiB
 MAX_OPEN_EVENINGS = 4
 MAX_HANDS_LISTED = 2_000
+PART_END = "\f"
 MAX_REFUSALS_LISTED = 200
 _NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
-
-
-@dataclass(frozen=True)
-class Evening:
-    """A parsed evening, and the size of the text that it was parsed from."""
-
-    read: ReadHands
-    size: int
 
 
 class EveningStore:
@@ -50,10 +43,11 @@ class EveningStore:
     def __init__(self, data: DataFolder) -> None:
         self.folder = data.root / EVENING_FOLDER
         self._lock = threading.Lock()
-        self._cache = LRUCache[Evening](MAX_OPEN_EVENINGS)
+        self._cache = LRUCache[ReadHands](MAX_OPEN_EVENINGS)
 
     def begin(self, text: str, title: str) -> str:
         """Store a text with hands, and return its name; a text without any is refused with the reasons."""
+        text = text.replace(PART_END, "\n")
         self._check(text, title)
         base = re.sub(r"[^a-z0-9]+", "-", Path(title).stem.lower()).strip("-")[:40] or "evening"
         with self._lock:
@@ -68,16 +62,16 @@ class EveningStore:
 
     def add(self, name: str, text: str) -> None:
         """Append a text to an evening."""
-        path = self._file(name)
+        path, text = self._file(name), text.replace(PART_END, "\n")
         with self._lock:
             old = read_text(path, "hands", MAX_EVENING_BYTES)
             if len(old.encode()) + len(text.encode()) > MAX_EVENING_BYTES:
                 raise InputError(f"{name}: more than {MAX_EVENING_BYTES >> 20} MB of text; begin another evening")
-            files.write_text(path, f"{old}\n\n{text}")
+            files.write_text(path, f"{old}{PART_END}{text}")
             self._cache.discard(name)
 
     def _check(self, text: str, title: str) -> None:
-        result = reader.read_text(text, title)
+        result = reader.read_bytes(text.encode(), title)
         if not result.hands:
             first = result.refused[0]
             place = f"line {first.line}: {first.reason}" + (f", {first.detail}" if first.detail else "")
@@ -93,11 +87,14 @@ class EveningStore:
         """Return the parsed hands of an evening."""
         path = self._file(name)
 
-        def parse() -> Evening:
-            text = read_text(path, "hands", MAX_EVENING_BYTES)
-            return Evening(reader.read_bytes(text.encode(), name), len(text))
+        def parse() -> ReadHands:
+            parts = read_text(path, "hands", MAX_EVENING_BYTES).split(PART_END)
+            return reader.combine(
+                reader.read_bytes(part.encode(), name if len(parts) == 1 else f"{name}, part {k}")
+                for k, part in enumerate(parts, 1)
+            )
 
-        return self._cache.get_or_compute(name, parse).read
+        return self._cache.get_or_compute(name, parse)
 
     def list_evenings(self) -> list[dict[str, Any]]:
         """Return name and time of change of all evenings, the latest first."""

@@ -83,6 +83,7 @@ PARTY_POKER = LineFormat(
     _party_header,
     (
         rule(rf"Seat (?P<seat>\d+): {NAME} \( ?{CHIPS} ?\)$", _seat),
+        rule(rf"(?:{MONEY}|NL|PL|FL).*(?:Hold|Omaha|Stud).* - .*", _party_game),
         rule(r".+ said,? .*|[^:]{1,40}: .*", skip),  # chat
         rule(rf"{NAME} (?P<verb>folds|checks|calls|bets|raises|is all-In|all-in)\.?(?: *{_BRACKET})?\.?$", _act),
         rule(
@@ -91,10 +92,8 @@ PARTY_POKER = LineFormat(
             rf"(?: of)? *{_BRACKET}\.?$",
             _party_post,
         ),
-        rule(rf"(?:{MONEY}|NL|PL|FL).*(?:Hold|Omaha|Stud).* - .*", _party_game),
         rule(r"Table (?P<table>.*?) ?(?:\((?:Real|Play) Money\))?$", lambda d, m: setattr(d, "table", m["table"].strip())),
         rule(r"Seat (?P<button>\d+) is the button", set_button),
-        rule(rf"Seat (?P<seat>\d+): {NAME} \( ?{CHIPS} ?\)$", _seat),
         rule(rf"Dealt to {NAME} {SHOWN}", show_own),
         rule(rf"\*\* Dealing (?:Flop|Turn|River) \*\* {SHOWN}", deal_street),
         rule(rf"{NAME} (?:shows|doesn't show) {SHOWN}", show),

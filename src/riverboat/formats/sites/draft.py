@@ -161,6 +161,9 @@ class HandDraft:
             raise self.fail("fewer than two players", "the hand was cancelled, or nobody else was dealt in")
         if not self.collected:
             raise self.fail(INCOMPLETE, "nobody wins the pot")
+        for name, chips in self.totals.items():
+            if chips and not self._has_bet(name):
+                raise self.fail(UNBALANCED, f"{name[:30]!r} puts in {_money(chips)} without an action")
         if not self.big_blind:
             raise self.fail(INCOMPLETE, "no big blind")
         hand = TableHand(
@@ -191,13 +194,12 @@ class HandDraft:
         return tuple(names)
 
     def _is_in(self, name: str) -> bool:
-        return (
-            name in self.antes
-            or name in self.blinds
-            or name in self.posts
-            or name in self.collected
-            or any(event[1] == name for event in self.events)
-        )
+        return name in self.collected or self._has_bet(name)
+
+    def _has_bet(self, name: str) -> bool:
+        """Whether a player posts or acts."""
+        posts = self.antes, self.dead, self.blinds, self.posts
+        return any(name in each for each in posts) or any(event[1] == name for event in self.events)
 
     def _stack(self, name: str) -> int:
         """Return the chips that a player may bet: in cap games those that it bet when it was all-in."""
@@ -315,8 +317,6 @@ class HandDraft:
             )
         for name, chips in self.totals.items():
             k = names.index(name) if name in names else -1
-            if k < 0 and chips:
-                raise self.fail(UNBALANCED, f"{name[:30]!r} puts in {_money(chips)} without an action")
             if k >= 0 and chips not in (called[k], total[k]):
                 raise self.fail(
                     UNBALANCED, f"{name[:30]!r} puts in {_money(total[k])}, the summary says {_money(chips)}"

@@ -333,12 +333,47 @@ def read_files(paths: Iterable[str | Path], progress: Callable[[int, int], None]
     []
     """
     begin, files = clock.perf_counter(), list_files(paths)
+
+    def contents() -> Iterator[ReadHands]:
+        for k, file in enumerate(files):
+            yield _read_file(file)
+            if progress is not None:
+                progress(k + 1, len(files))
+
+    total = combine(contents())
+    total.seconds = clock.perf_counter() - begin
+    return total
+
+
+def _read_file(file: Path) -> ReadHands:
+    with disk_errors(file):
+        if file.stat().st_size <= MAX_FILE_BYTES:
+            return read_bytes(file.read_bytes(), str(file))
+    reason = RefusedHand(str(file), 1, "a file that cannot be read", f"more than {MAX_FILE_BYTES >> 20} MB")
+    return ReadHands(refused=[reason], files=1)
+
+
+def combine(results: Iterable[ReadHands]) -> ReadHands:
+    """Combine what was read from several files; a hand that occurs again counts once.
+
+    Parameters
+    ----------
+    results
+        The hands of each file.
+
+    Returns
+    -------
+    ReadHands
+        All of them.
+
+    Examples
+    --------
+    >>> combine([read_text(""), read_text("")]).files
+    2
+    """
     total = ReadHands()
     seen: set[tuple[str, str]] = set()
-    for k, file in enumerate(files):
-        with disk_errors(file):
-            data = file.read_bytes() if file.stat().st_size <= MAX_FILE_BYTES else b"\0" * 9
-        one = read_bytes(data, str(file))
+    for one in results:
         for hand in one.hands:
             key = hand.site, hand.number
             if hand.number and key in seen:
@@ -348,8 +383,5 @@ def read_files(paths: Iterable[str | Path], progress: Callable[[int, int], None]
             total.hands.append(hand)
         total.refused += one.refused
         total.duplicates += one.duplicates
-        total.files += 1
-        if progress is not None:
-            progress(k + 1, len(files))
-    total.seconds = clock.perf_counter() - begin
+        total.files += one.files
     return total

@@ -52,7 +52,7 @@ export class EveningReport {
   #refused(report) {
     if (!report.refused_count) return null;
     const reasons = Object.entries(report.reasons).map(([why, times]) => `${times} × ${why}`).join(", ");
-    return h("details", {}, h("summary", {}, `Refused: ${reasons}`), h("ul", { class: "soft" }, report.refused.map((one) => h("li", {}, `line ${one.line}${one.number ? `, hand ${one.number}` : ""}: ${one.reason}${one.detail ? `: ${one.detail}` : ""}`))));
+    return h("details", {}, h("summary", {}, `Refused: ${reasons}`), h("ul", { class: "soft" }, report.refused.map((one) => h("li", {}, `${one.file.includes(", part ") ? `${one.file}, ` : ""}line ${one.line}${one.number ? `, hand ${one.number}` : ""}: ${one.reason}${one.detail ? `: ${one.detail}` : ""}`))));
   }
 
   #stakes(report) {

@@ -22,6 +22,7 @@ async function textOf(file) {
 
 /** Split a text before first lines of hands, so that every part fits into a request. */
 function parts(text) {
+  if (/^\s*</.test(text)) return sessions(text);
   const hands = text.replace(/\r\n?/g, "\n").split(/\n(?=(?:PokerStars |Poker Hand #|\*{5} |Winamax Poker|Game started at|Hand #|Full ?Tilt|Ignition |Bovada |Bodog|Mano n|Main PokerStars|\[\d+\]))/);
   const all = [""];
   for (const hand of hands) {
@@ -29,6 +30,17 @@ function parts(text) {
     all[all.length - 1] += `${hand}\n`;
   }
   return all.filter((part) => part.trim());
+}
+
+/** Split an XML session before its games; every part has the head of the session. */
+function sessions(text) {
+  const [head, ...games] = text.split(/(?=<game\b)/);
+  const all = [head];
+  for (const game of games) {
+    if (all.at(-1).length + game.length > PART) all.push(head);
+    all[all.length - 1] += game;
+  }
+  return all;
 }
 
 async function bring(texts, title) {
