@@ -48,9 +48,27 @@ def test_by_both_supports(sample: purification.MatrixGameSample) -> None:
     for size in (1, 2, 3):
         assert f"gain, supports of {size}: row 4 out, column 4 out" in unaffected
     assert "gain, supports of 4: row 4 in, column 4 in" in unaffected  # the full support contains the abstract one
-    tested = [row for row in rows if row.kind == "new"]
+    tested = [row for row in rows if row.kind != "theorem"]
     mean = sum(row.ours * float(row.note.split()[0]) / 100 for row in tested)
     assert mean == pytest.approx(float(sample.gain.mean()), abs=2e-4)  # shares are printed with one decimal
+
+
+def is_significant(row: ComparisonRow) -> bool:
+    """Whether the interval of a gain excludes zero."""
+    return row.low is not None and row.high is not None and not row.low <= 0 <= row.high
+
+
+def test_observation_2_has_one_significant_exception(sample: purification.MatrixGameSample) -> None:
+    """The paper says that neither is better there; a row with another interval would have another verdict."""
+    verdicts = {row.name: row for row in purification.support_rows(sample, 4, 4)}
+    pure = verdicts["gain, supports of 1: row 4 in, column 4 in"]
+    assert (pure.kind, pure.relation, pure.verdict) == ("finding", "=", "match")
+    mixed = verdicts["gain, supports of 2: row 4 in, column 4 out"]
+    assert mixed.relation == "="
+    assert mixed.explained is not None
+    assert mixed.explained.tried
+    claimed = verdicts["gain, supports of 2: row 4 in, column 4 in"]
+    assert (claimed.relation, claimed.verdict) == (">=", "match")
 
 
 def test_significance() -> None:
@@ -59,7 +77,7 @@ def test_significance() -> None:
     many = purification.support_rows(purification.sample_games(60_000, 3), 4, 4)
 
     def significant(rows: list[ComparisonRow]) -> set[str]:
-        return {row.name for row in rows if row.verdict == "significant"}
+        return {row.name for row in rows if is_significant(row)}
 
     assert len(significant(few)) < len(significant(many))
     assert "gain, supports of 1: row 4 in, column 4 out" in significant(many)
@@ -75,7 +93,7 @@ def test_intervals_hold_jointly() -> None:
         noise = sample._replace(
             payoff=np.zeros(3000), purified_payoff=rng.normal(size=3000), unaffected=np.zeros(3000, bool)
         )
-        hits += any(row.verdict == "significant" for row in purification.support_rows(noise, 4, 4))
+        hits += any(is_significant(row) for row in purification.support_rows(noise, 4, 4))
     assert hits < 200 * 0.05 + 4 * (200 * 0.05 * 0.95) ** 0.5
 
 

@@ -188,7 +188,8 @@ class ComparisonRow:
     def _compare(self, paper: float) -> RowVerdict:
         exact = self.rounding * (1 + 1e-9) + 1e-12  # differences of decimals have rounding errors
         gap = self.ours - paper
-        if self.kind == "finding" and self.low is not None and self.low < paper < (self.high or 0.0):
+        ordered = self.kind == "finding" and self.relation != "="
+        if ordered and self.low is not None and self.high is not None and self.low < paper < self.high:
             return "blurred"
         if self.relation != "=" or self.combined_error <= self.rounding:
             holds = {"<=": gap <= exact, ">=": gap >= -exact, "=": abs(gap) <= exact}
@@ -254,7 +255,7 @@ def finding_row(
     """Create a row for an order or a direction that a paper shows: `ours` `relation` `paper`.
 
     `ours` is computed from the run and could come out otherwise. An estimate has the half-width of its interval, which
-    must lie on one side of `paper` to tell.
+    must lie on one side of `paper` to tell, or contain it if the paper shows no difference (`=`).
     """
     low, high = _ends(ours, None, half_width)
     return ComparisonRow(

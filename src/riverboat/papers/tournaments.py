@@ -237,6 +237,9 @@ def value_iteration_rows() -> list[ComparisonRow]:
 # --- Errors of the independent chip model ---
 
 PAPER_MEAN_ERROR, PAPER_MAX_ERROR = 0.37, 2.99  # dollars
+ICM_DIFFERENCES = {
+    name: ExplainedDifference(**why) for name, why in load_figures("tournament-icm", "explained").items()
+}
 SEATS = ("button", "small blind", "big blind")
 
 
@@ -251,8 +254,8 @@ def run_icm(full: bool, seed: int) -> ExperimentReport:
     state = [s for s in tournament.states if len(s) == 3][worst // 3]
     rare = (size > size.max() / 2).mean()
     rows = [
-        paper_row(full, "error of the chip model, mean", PAPER_MEAN_ERROR, size.mean(), 2),
-        paper_row(full, "error of the chip model, largest", PAPER_MAX_ERROR, size.max(), 2),
+        paper_row(full, "error of the chip model, mean", PAPER_MEAN_ERROR, size.mean(), 2, ICM_DIFFERENCES["mean"]),
+        paper_row(full, "error of the chip model, largest", PAPER_MAX_ERROR, size.max(), 2, ICM_DIFFERENCES["largest"]),
         finding_row("mean error above the largest gain of any player", solution.epsilon, size.mean(), ">="),
         finding_row("large errors are rare: share above half of the largest", 0.1, rare, "<="),
         *(
