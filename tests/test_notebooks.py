@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from tests.notebooks import NOTEBOOKS, code_cells, run_cells, show
 
-SMALL = {"depth_limited_search": {'GAME = "leduc"': 'GAME = "leduc:ranks=2,cap=1"', "ITERATIONS = 200": "ITERATIONS = 5"}}
+SMALL = {
+    "depth_limited_search": {'GAME = "leduc"': 'GAME = "leduc:ranks=2,cap=1"', "ITERATIONS = 200": "ITERATIONS = 5"}
+}
 
 
 def read(path: Path) -> dict[str, Any]:

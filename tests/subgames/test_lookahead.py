@@ -68,7 +68,7 @@ def random_base(tree: PublicTree, seed: int) -> Strategy:
 
 
 def random_trees(count: int) -> list[PublicTree]:
-    trees = [PublicTree(random_public_game(seed, depth=4, hands=3)) for seed in range(3 * count)]
+    trees = [PublicTree(random_public_game(seed, depth=3, hands=3)) for seed in range(4 * count)]
     return [tree for tree in trees if (tree.nodes.actor >= 0).sum() > 3][:count]
 
 

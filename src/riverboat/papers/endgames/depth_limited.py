@@ -146,5 +146,5 @@ def run_depth_limited(full: bool, seed: int) -> ExperimentReport:
     if full:
         more, more_curves = leduc_rows("leduc:ranks=4,suits=2")
         rows, curves = rows + more, curves + more_curves
-    settings = {"leduc": LEDUC_ITERATIONS, "bluff": BLUFF_ITERATIONS, "solver": BLUFF_SOLVER}
-    return ExperimentReport(rows, format_notes("depth-limited-small", **settings), curves)
+    notes = format_notes("depth-limited-small", leduc=LEDUC_ITERATIONS, bluff=BLUFF_ITERATIONS, solver=BLUFF_SOLVER)
+    return ExperimentReport(rows, notes, curves)
