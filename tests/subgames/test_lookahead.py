@@ -68,7 +68,7 @@ def random_base(tree: PublicTree, seed: int) -> Strategy:
 
 
 def random_trees(count: int) -> list[PublicTree]:
-    trees = [PublicTree(random_public_game(seed, depth=4, hands=3)) for seed in range(3 * count)]
+    trees = [PublicTree(random_public_game(seed, depth=3, hands=3)) for seed in range(4 * count)]
     return [tree for tree in trees if (tree.nodes.actor >= 0).sum() > 3][:count]
 
 
@@ -355,7 +355,10 @@ def test_search_is_deterministic() -> None:
 
 
 def test_one_player_searches(rough: Strategy, leduc: PublicTree) -> None:
-    result = search(rough, depth=1, players=(1,), solver=20)
+    reports: list[tuple[int, int]] = []
+    result = search(rough, depth=1, players=(1,), solver=20, progress=lambda *each: reports.append(each))
+    assert reports == [(k + 1, len(reports)) for k in range(len(reports))]
+    assert len(reports) == result.subgames
     rows, base = (leduc.player_tables(np.asarray(each.probabilities)) for each in (result.strategy, rough))
     assert np.array_equal(rows[0], base[0])
     assert not np.array_equal(rows[1], base[1])

@@ -26,9 +26,10 @@ RPS_PLUS = [[0, -1, 2], [1, 0, -2], [-2, 2, 0]]
 LIMITS = {"1 action": (1, None), "2 actions": (2, None), "1 round": (None, 1), "no limit": (None, None)}
 LEAF_LIMITS = tuple(LIMITS)[:3]
 LEDUC_VARIANTS = ("blueprint", "f:5", "c:5", "r:5")
-BLUFF_VARIANTS = ("blueprint", "uniform", "bluff:5")
-LEDUC_ITERATIONS, BLUFF_ITERATIONS = 20, 30  # of DCFR, for the blueprints
-BLUFF_SOLVER = 100
+LEDUC_ITERATIONS = 20  # of DCFR, for the blueprint
+BLUFF, FLOP_HOLDEM = "bluff:1,1", "holdem:2-1,ranks=4,suits=2"
+LARGER_GAMES = {BLUFF: (30, ("blueprint", "uniform", "bluff:5")), FLOP_HOLDEM: (10, LEDUC_VARIANTS)}
+LARGER_GAMES_SOLVER = 100
 SOLVER_ITERATIONS = (10, 100, 1000)
 MAX_RESPONSES = 40
 
@@ -126,25 +127,30 @@ def leduc_rows(spec: str) -> tuple[list[ComparisonRow], list[Curve]]:
     return rows, curves
 
 
-def bluff_rows(spec: str, methods: Sequence[str], limits: Sequence[str]) -> list[ComparisonRow]:
-    """Search Bluff, also called liar's dice, from a rough blueprint."""
-    base = blueprint(spec, BLUFF_ITERATIONS)
+def larger_game_rows(spec: str, methods: Sequence[str], limits: Sequence[str]) -> list[ComparisonRow]:
+    """Search Bluff (liar's dice), or hold'em of two rounds on a small deck, from a rough blueprint by iterations."""
+    base = blueprint(spec, LARGER_GAMES[spec][0])
+    names = LARGER_GAMES[spec][1]
     leaves: dict[str, Leaves] = {
-        "1 continuation": Continuations(), f"{len(BLUFF_VARIANTS)} continuations": Continuations(BLUFF_VARIANTS)
+        "1 continuation": Continuations(), f"{len(names)} continuations": Continuations(names)
     }  # fmt: skip
     rows = [new_row(f"{spec}, blueprint", quality(base).exploitability)]
     for method in methods:
-        rows += search_rows(spec, base, method, leaves, BLUFF_SOLVER, limits)
+        rows += search_rows(spec, base, method, leaves, LARGER_GAMES_SOLVER, limits)
     return rows
 
 
 def run_depth_limited(full: bool, seed: int) -> ExperimentReport:
-    """Search RPS+, Coin Toss, Leduc and Bluff at every decision; with `full`, more of Bluff, and larger Leduc."""
+    """Search small games at every decision; with `full`, more of Bluff and hold'em, and larger Leduc."""
     rows, curves = leduc_rows("leduc")
     rows = rock_paper_scissors_rows() + coin_toss_rows() + rows
-    rows += bluff_rows("bluff:1,1", METHODS if full else ["resolve"], [limit for limit in LIMITS if limit != "1 round"])
+    methods = METHODS if full else ["resolve"]
+    rows += larger_game_rows(BLUFF, methods, ["1 action", "2 actions", "no limit"])
+    rows += larger_game_rows(FLOP_HOLDEM, methods, ["1 round", "no limit"])
     if full:
         more, more_curves = leduc_rows("leduc:ranks=4,suits=2")
         rows, curves = rows + more, curves + more_curves
-    settings = {"leduc": LEDUC_ITERATIONS, "bluff": BLUFF_ITERATIONS, "solver": BLUFF_SOLVER}
-    return ExperimentReport(rows, format_notes("depth-limited-small", **settings), curves)
+    bluff, holdem = LARGER_GAMES[BLUFF][0], LARGER_GAMES[FLOP_HOLDEM][0]
+    iterations = LARGER_GAMES_SOLVER
+    notes = format_notes("depth-limited-small", leduc=LEDUC_ITERATIONS, bluff=bluff, holdem=holdem, solver=iterations)
+    return ExperimentReport(rows, notes, curves)

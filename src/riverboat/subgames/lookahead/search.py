@@ -6,7 +6,7 @@ whole game, whose exploitability a best response measures (Burch, Johanson & Bow
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,6 +118,7 @@ def search(
     roots: str = "carried",
     players: Sequence[int] = (0, 1),
     solver: GadgetSolver | int = lp_solver,
+    progress: Callable[[int, int], None] | None = None,
 ) -> SearchResult:
     """Search at every decision of a game, and compute the exact exploitability of the agent that does so.
 
@@ -138,6 +139,8 @@ def search(
         of the base strategy, at every root.
     players
         Players that search; the other one follows the base strategy.
+    progress
+        Called after each public state with the number of those that are done, and with that of all of them.
 
     Returns
     -------
@@ -178,9 +181,17 @@ def search(
     table = np.array(base.probabilities, float)
     assert isinstance(tree, PublicTree)
     subgames, iterations, rise = 0, 0, [0.0, 0.0]
-    for player in sorted(set(players)):
-        agent = _Agent(LimitedSolver(base, player, limit, leaves, solver), method, roots == "carried")
-        agent.search_everywhere()
+    agents = [
+        _Agent(LimitedSolver(base, player, limit, leaves, solver), method, roots == "carried")
+        for player in sorted(set(players))
+    ]
+    total, done = sum(len(agent.roots) for agent in agents), 0
+    for agent in agents:
+        player = agent.player
+        for _ in agent.search_everywhere():
+            done += 1
+            if progress is not None:
+                progress(done, total)
         tree.player_tables(table)[player][:] = tree.player_tables(agent.table)[player]
         subgames, iterations = subgames + agent.subgames, iterations + agent.iterations
         rise[player] = agent.rise
@@ -202,16 +213,20 @@ class _Agent:
         self.table = np.array(solver.base.probabilities, float)
         self.carried: dict[int, SubgameRootValues] = {}  # by node: the opponent's values, where searches compute them
         self.subgames, self.iterations, self.rise = 0, 0, 0.0
-
-    def search_everywhere(self) -> None:
-        """Search at all public states at which the player has a choice, and at the root of the game if values carry on."""
         nodes = self.tree.nodes
-        roots = np.flatnonzero((nodes.actor == self.player) & (nodes.width > 1))
-        if self.carries and 0 not in roots:
-            roots = np.concatenate([[0], roots])
-        base_roots = [] if self.carries else subgame_root_values(self.solver.base, self.player, self._subgames(roots))
-        for number, node in enumerate(roots.tolist()):
-            self._search_at(node, None if self.carries else base_roots[number])
+        # All public states at which the player has a choice, and the root of the game if values are carried on.
+        chooses = (nodes.actor == self.player) & (nodes.width > 1)
+        chooses[0] |= carries
+        self.roots = np.flatnonzero(chooses)
+
+    def search_everywhere(self) -> Iterator[int]:
+        """Search at all roots, from the root of the game down; yield each when it is done."""
+        base_roots: Sequence[SubgameRootValues | None] = [None] * len(self.roots)
+        if not self.carries:
+            base_roots = subgame_root_values(self.solver.base, self.player, self._subgames(self.roots))
+        for node, root in zip(self.roots.tolist(), base_roots, strict=True):
+            self._search_at(node, root)
+            yield node
 
     def _subgames(self, roots: Array) -> list[TreeSubgame]:
         return [TreeSubgame(self.tree, self.tree.line(node), np.array([node])) for node in roots.tolist()]

@@ -88,13 +88,7 @@ class LimitedSolver:
     def __init__(
         self, base: Strategy, player: int, limit: DepthLimit, leaves: Leaves, solver: GadgetSolver | int
     ) -> None:
-        self.base, self.player, self.limit, self.leaves, self.solver = (
-            public_strategy(base),
-            player,
-            limit,
-            leaves,
-            solver,
-        )
+        self.base, self.player, self.limit, self.solver = public_strategy(base), player, limit, solver
         assert isinstance(base.tree, PublicTree)
         self.tree = base.tree
         check_zero_sum(self.tree)
