@@ -44,3 +44,31 @@ def test_teams(run):
     code, told, _ = run("team", "kuhn:players=3,cards=3", "--adversary", "1", "--time", "0s")
     assert code == 0
     assert "with correlation" in told
+
+
+def test_correlated_prints_the_gains_of_each_player(run):
+    code, out, _ = run("correlated", "kuhn:players=3,cards=4", "--until", "1e-2")
+    assert code == 0
+    assert "the largest gain by ignoring the mediator" in out
+    assert [line.split()[0] for line in out.splitlines()[3:6]] == ["0", "1", "2"]
+
+
+def test_correlated_as_json(run):
+    code, out, err = run("correlated", "kuhn:players=3,cards=4", "--until", "1e-9", "--iterations", "12", "--json")
+    found = json.loads(out)
+    assert code == 1
+    assert "the target was not reached" in err
+    assert found["iterations"] == 12
+    assert found["epsilon"] == max(found["gains"])
+    assert found["joint"] is None
+    assert not found["reached"]
+    best = json.loads(run("correlated", "rps", "--method", "lp", "--json")[1])
+    assert sum(map(sum, best["joint"])) == pytest.approx(1)
+    assert max(best["swap_gains"]) < 1e-7
+
+
+def test_methods_are_listed(run):
+    _, out, _ = run("games", "--methods", "--json")
+    methods = json.loads(out)["methods"]
+    assert {"solve GAME", "correlated GAME", "team GAME"} <= {method["command"] for method in methods}
+    assert "riverboat games --methods" in run("solve", "kuhn:players=3", "--iterations", "2")[1]

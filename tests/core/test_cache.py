@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from damaged_caches import HARMS, damage
 from riverboat.core import cache as module
 from riverboat.core.cache import cached_arrays
 
@@ -31,23 +32,11 @@ def test_arrays_are_computed_once(made):
     assert len(calls) == 2
 
 
-@pytest.mark.parametrize("harm", ["truncated", "altered", "empty", "other"])
+@pytest.mark.parametrize("harm", HARMS)
 def test_damaged_arrays_are_computed_again(made, harm):
     calls, make = made
     cached_arrays("table-1", make)
-    path = module.cache_folder() / "table-1.npz"
-    body = bytearray(path.read_bytes())
-    if harm == "truncated":
-        path.write_bytes(body[: len(body) // 2])
-    elif harm == "altered":
-        with np.load(path) as found:
-            arrays = dict(found)
-        arrays["squares"][3] += 1
-        np.savez(path, **arrays)
-    elif harm == "empty":
-        path.write_bytes(b"")
-    else:
-        np.savez(path, squares=np.arange(3))
+    damage(module.cache_folder() / "table-1.npz", harm, "squares")
     np.testing.assert_array_equal(cached_arrays("table-1", make)["squares"], np.arange(10) ** 2)
     assert len(calls) == 2
     cached_arrays("table-1", make)

@@ -16,6 +16,7 @@ pyspiel = pytest.importorskip("pyspiel")
 from open_spiel.python import policy as policies  # noqa: E402
 from open_spiel.python.algorithms import expected_game_score, exploitability  # noqa: E402
 
+from pyspiel_kinds import small_game_type  # noqa: E402
 from riverboat.core.errors import InputError  # noqa: E402
 from riverboat.formats.open_spiel_games import load_open_spiel_game  # noqa: E402
 from riverboat.games import registry  # noqa: E402
@@ -177,22 +178,7 @@ class Blind(pyspiel.State):
 
 
 class BlindGame(pyspiel.Game):
-    kind = pyspiel.GameType(
-        short_name="riverboat_blind",
-        long_name="Blind",
-        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
-        chance_mode=pyspiel.GameType.ChanceMode.DETERMINISTIC,
-        information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
-        utility=pyspiel.GameType.Utility.ZERO_SUM,
-        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
-        max_num_players=2,
-        min_num_players=2,
-        provides_information_state_string=True,
-        provides_information_state_tensor=False,
-        provides_observation_string=False,
-        provides_observation_tensor=False,
-        parameter_specification={},
-    )
+    kind = small_game_type("riverboat_blind", 2)
 
     def __init__(self, params: Any = None) -> None:
         info = pyspiel.GameInfo(

@@ -11,6 +11,8 @@ import pytest
 
 pyspiel = pytest.importorskip("pyspiel")
 
+from damaged_caches import HARMS, damage  # noqa: E402
+from pyspiel_kinds import small_game_type  # noqa: E402
 from riverboat.core.errors import InputError, MemoryLimitError, ZeroSumError  # noqa: E402
 from riverboat.formats import open_spiel_layout as layouts  # noqa: E402
 from riverboat.formats.open_spiel_games import load_open_spiel_game  # noqa: E402
@@ -59,22 +61,7 @@ class Line(pyspiel.State):
 
 class LineGame(pyspiel.Game):
     length = 10
-    kind = pyspiel.GameType(
-        short_name="riverboat_line",
-        long_name="Line",
-        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
-        chance_mode=pyspiel.GameType.ChanceMode.DETERMINISTIC,
-        information=pyspiel.GameType.Information.PERFECT_INFORMATION,
-        utility=pyspiel.GameType.Utility.GENERAL_SUM,
-        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
-        max_num_players=1,
-        min_num_players=1,
-        provides_information_state_string=True,
-        provides_information_state_tensor=False,
-        provides_observation_string=False,
-        provides_observation_tensor=False,
-        parameter_specification={},
-    )
+    kind = small_game_type("riverboat_line", 1)
 
     def __init__(self, params: Any = None) -> None:
         info = pyspiel.GameInfo(
@@ -153,20 +140,12 @@ def test_parameters_and_versions_have_files_of_their_own(
     assert len(traversals) == len(list(folder.iterdir())) == 3
 
 
-@pytest.mark.parametrize("harm", ["truncated", "altered", "empty", "of another game"])
+@pytest.mark.parametrize("harm", [*HARMS, "of another game"])
 def test_damaged_and_foreign_files_are_replaced(folder: Path, traversals: list[str], harm: str) -> None:
     right = layout("kuhn_poker")
     (path,) = folder.iterdir()
-    body = bytearray(path.read_bytes())
-    if harm == "truncated":
-        path.write_bytes(body[: len(body) // 2])
-    elif harm == "altered":
-        with np.load(path) as found:
-            arrays = dict(found)
-        arrays["payoffs"][0] += 1
-        np.savez(path, **arrays)
-    elif harm == "empty":
-        path.write_bytes(b"")
+    if harm in HARMS:
+        damage(path, harm, "payoffs")
     else:
         layout("leduc_poker")
         (other,) = set(folder.iterdir()) - {path}
