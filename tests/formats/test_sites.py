@@ -19,7 +19,7 @@ from riverboat.formats.sites.draft import MAX_IMPLIED_RAKE
 from riverboat.formats.sites.reader import ReadHands, list_files, read_bytes, read_files, read_text
 from riverboat.formats.sites.text import SiteHandError, amount, decode
 from riverboat.formats.table_phh import format_table_hand, parse_table_hand
-from riverboat.games.holdem.table_hands import TableHand, positions, replay, side_pots
+from riverboat.games.holdem.table_hands import TableHand, positions, pots_of, replay, side_pots
 
 MUTATIONS = 4_000
 
@@ -172,6 +172,14 @@ def test_inconsistent_hands_are_refused_with_the_reason(old: str, new: str, reas
     assert [refusal.reason for refusal in result.refused] == [reason]
 
 
+def test_the_pot_must_go_to_the_best_hand() -> None:
+    (sample,) = (s for s in POKER_STARS if s.name.startswith("showdown"))
+    for old, new in (("[Jd Td]", "[Jd Js]"), ("[2c 7d Jh Ks] [3d]", "[2c 7d Jh Ks] [Ts]")):
+        text = sample.text.replace(old, new)
+        assert text != sample.text
+        assert read_text(text).refused[0].reason == "the pot does not go to the best hand"
+
+
 def test_cash_outs_and_cancelled_hands_are_refused() -> None:
     text = POKER_STARS[0].text
     for line, reason in (
@@ -308,3 +316,9 @@ def test_positions_have_the_usual_names() -> None:
 def test_side_pots_leave_out_players_who_folded() -> None:
     assert side_pots((50, 100, 100, 30), (False, False, False, True)) == [(180, (0, 1, 2)), (100, (1, 2))]
     assert side_pots((50, 100, 120), (False, False, True)) == [(150, (0, 1)), (120, (1,))]
+
+
+def test_dead_blinds_are_in_the_main_pot() -> None:
+    (sample,) = (s for s in SAMPLES if s.name.startswith("a dead blind, and a hand shown"))
+    hand = only_hand(read_text(sample.text))
+    assert pots_of(hand, hand.contributed, (True, False, False)) == [(30, (1, 2))]

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from riverboat.core.errors import InputError
 from riverboat.formats.sites.text import SCALE, SiteHandError
 from riverboat.games.holdem.betting_rules import CALL, FOLD
-from riverboat.games.holdem.table_hands import BOARD_SIZES, Table, TableHand
+from riverboat.games.holdem.table_hands import BOARD_SIZES, Table, TableHand, showdown_shares
 
 MAX_PLAYERS = 10
 MAX_IMPLIED_RAKE = 0.16  # share of the pot that rake and fees may take if the site writes no figure
@@ -24,6 +24,7 @@ INCOMPLETE = "the hand breaks off"
 OUT_OF_TURN = "an action out of turn"
 BAD_CARDS = "cards that cannot be dealt"
 OTHER_GAME = "another game"
+WRONG_WINNER = "the pot does not go to the best hand"
 
 
 class HandDraft:
@@ -180,6 +181,7 @@ class HandDraft:
         table, actions = self._replay(hand, index)
         self._check_cards(hand, table)
         collected, rake = self._settle(names, table)
+        self._check_winners(hand, table, collected, rake)
         return replace(hand, actions=tuple(actions), collected=collected, rake=rake)
 
     def _order(self) -> tuple[str, ...]:
@@ -285,6 +287,19 @@ class HandDraft:
             raise self.fail(BAD_CARDS, "a card is dealt twice")
         if any(len(board) not in BOARD_SIZES for board in hand.boards):
             raise self.fail(BAD_CARDS, "an incomplete board")
+
+    def _check_winners(self, hand: TableHand, table: Table, collected: tuple[int, ...], rake: int) -> None:
+        """Check that the best hands won, if all cards of the players left are known."""
+        live = [k for k in range(hand.players) if not table.folded[k]]
+        if len(live) < 2 or any(len(hand.holes[k]) != 2 for k in live):
+            return
+        shares = showdown_shares(hand, tuple(table.called()), tuple(table.folded))
+        odd = hand.players * len(hand.boards) * 2  # chips that cannot be divided go to anybody
+        for k in live:
+            if not shares[k] - rake - odd <= collected[k] <= shares[k] + odd:
+                raise self.fail(
+                    WRONG_WINNER, f"{hand.names[k][:30]!r} gets {_money(collected[k])}, not {_money(shares[k])}"
+                )
 
     def _settle(self, names: tuple[str, ...], table: Table) -> tuple[tuple[int, ...], int]:
         """Check all amounts; return the chips collected by player, and rake with fees."""

@@ -356,6 +356,39 @@ def side_pots(contributed: tuple[int, ...], folded: tuple[bool, ...]) -> list[tu
     return pots
 
 
+def pots_of(
+    hand: TableHand, contributed: tuple[int, ...], folded: tuple[bool, ...]
+) -> list[tuple[int, tuple[int, ...]]]:
+    """Divide the pot of a hand: as `side_pots`, with dead blinds and chips of the house in the main pot.
+
+    Parameters
+    ----------
+    hand
+        The hand.
+    contributed
+        Chips of each player, without an uncalled bet.
+    folded
+        Whether each player has folded.
+
+    Returns
+    -------
+    list of tuple
+        Chips of each pot and the players who can win it, the main pot first.
+
+    Examples
+    --------
+    >>> hand = TableHand(
+    ...     names=("BB", "BTN"), stacks=(20, 20), blinds=(2, 1), actions=(), big_blind=2, holes=((), ()),
+    ...     boards=((),), collected=(0, 0), rake=0, antes=(0, 1),
+    ... )
+    >>> pots_of(hand, (2, 3), (False, False))
+    [(5, (0, 1))]
+    """
+    dead = [max(ante - hand.ante, 0) for ante in hand.antes or (0,) * hand.players]
+    pots = side_pots(tuple(put - blind for put, blind in zip(contributed, dead, strict=True)), folded)
+    return [(chips + (sum(dead) + hand.added if k == 0 else 0), eligible) for k, (chips, eligible) in enumerate(pots)]
+
+
 def showdown_shares(hand: TableHand, contributed: tuple[int, ...], folded: tuple[bool, ...]) -> tuple[int, ...]:
     """Divide all pots by the hands shown, without rake; odd chips go to the first winner after the button.
 
@@ -389,8 +422,7 @@ def showdown_shares(hand: TableHand, contributed: tuple[int, ...], folded: tuple
         dict(zip(live, rank_batch(np.array([[*hand.holes[k], *board] for k in live], np.uint8)).tolist(), strict=True))
         for board in hand.boards
     ]
-    for k, (pot, eligible) in enumerate(side_pots(contributed, folded)):
-        pot += hand.added if k == 0 else 0
+    for pot, eligible in pots_of(hand, contributed, folded):
         for run, strength in enumerate(strengths):
             best = max(strength[player] for player in eligible)
             winners = [player for player in eligible if strength[player] == best]

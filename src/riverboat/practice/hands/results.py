@@ -17,7 +17,7 @@ from riverboat.cards.equity.equities import equity
 from riverboat.cards.notation import format_cards
 from riverboat.evaluation.confidence_intervals import mean_interval
 from riverboat.games.holdem.betting_rules import FOLD
-from riverboat.games.holdem.table_hands import BOARD_SIZES, TableHand, replay, side_pots
+from riverboat.games.holdem.table_hands import BOARD_SIZES, TableHand, pots_of, replay
 
 SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 HANDS_PER_RATE = 100
@@ -100,8 +100,7 @@ def all_in_winnings(hand: TableHand) -> tuple[float, ...] | None:
     pot = sum(contributed) + hand.added
     board = hand.boards[0][: BOARD_SIZES[street]]
     expected = [-float(put) for put in contributed]
-    for number, (chips, eligible) in enumerate(side_pots(contributed, tuple(folded))):
-        chips += hand.added if number == 0 else 0
+    for chips, eligible in pots_of(hand, contributed, tuple(folded)):
         held = tuple(hand.holes[k] for k in eligible)
         dead = tuple(card for k in live if k not in eligible for card in hand.holes[k])
         shares = _shares(held, board, dead) if len(eligible) > 1 else (1.0,)
