@@ -23,11 +23,16 @@ def clairvoyance() -> ExperimentReport:
 
 
 def test_47_of_49(clairvoyance: ExperimentReport) -> None:
-    differing = {row.name for row in clairvoyance.rows if row.verdict != "match"}
-    assert len(clairvoyance.rows) == 49
+    printed = [row for row in clairvoyance.rows if row.kind == "printed"]
+    differing = {row.name for row in printed if row.verdict != "match"}
+    assert len(printed) == 49
+    tests = {row.name: row for row in clairvoyance.rows if row.kind == "variation"}
+    assert {row.explained.test for row in printed if row.explained} == set(tests)
+    assert tests["stack 20, a bet just above 10.5"].ours == pytest.approx(2.375)
+    assert tests["stack 1, the least over both rules for ties"].ours == pytest.approx(0.1)
     assert differing == {"Det-Arith, stack 1", "Det-Arith, stack 20"}
     assert clairvoyance.passes
-    assert all(row.rounding == 0.005 and row.combined_error == 0 for row in clairvoyance.rows)  # the printed digits
+    assert all(row.rounding == 0.005 and row.combined_error == 0 for row in printed)  # the printed digits
 
 
 def formula(mapping: str, n: int) -> Fraction:
@@ -69,13 +74,16 @@ def kuhn() -> ExperimentReport:
 
 def test_kuhn(kuhn: ExperimentReport) -> None:
     """92 entries match the printed digits; six of Det-Arith match with the other tie rule."""
-    assert len(kuhn.rows) == 98
-    differing = [row for row in kuhn.rows if row.verdict != "match"]
+    printed = [row for row in kuhn.rows if row.kind == "printed"]
+    assert len(printed) == 98
+    differing = [row for row in printed if row.verdict != "match"]
     assert [row.name for row in differing] == [f"Det-Arith, 0.4 pot, stack {n}" for n in (1, 3, 5, 20, 50, 100)]
     for row in differing:
         assert row.verdict == "explained"
-        other = float(row.note.split()[0])
-        assert row.paper == pytest.approx(other, abs=0.0006)
+        assert row.explained is not None
+        other = kuhn.row(row.explained.test)
+        assert (other.kind, other.verdict, other.paper) == ("variation", "match", row.paper)
+        assert other.ours != pytest.approx(row.ours, abs=0.0006)
     assert kuhn.passes
 
 
