@@ -137,7 +137,7 @@ def test_user_classes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sys.path == path
     for text, reason in (
         ("my_players:Chequer", "'Checker'"),
-        ("my_players:Broken", "name.*riverboat.agents.base.Agent"),
+        ("my_players:Broken", "has no name; an agent needs name, check_rules and act"),
         ("my_players:Checker?colour=red", "colour"),
         ("no_such_players:Checker", "'no_such_players'"),
     ):

@@ -55,6 +55,7 @@ VERBS: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str | int, tuple[An
         },
     ),
     "respond": (("kuhn",), {}, {0: (*NO_TEXT, None), "player": (2, *NO_NUMBER), "out": NO_PATH}),
+    "exploit": (("kuhn",), {"p": 0.5}, {0: (*NO_TEXT, None), "player": (2, *NO_NUMBER), "p": (None, 2, *NO_AMOUNT)}),
     "play": (("always-call",), {}, {0: NO_AGENT, "seed": (*NO_NUMBER, None), "game": NO_TEXT}),
     "agent": (("always-call",), {}, {0: NO_AGENT, "seed": (*NO_NUMBER, None)}),
     "sweep": (
@@ -82,7 +83,7 @@ def cases() -> Iterator[tuple[str, str | int]]:
 def test_verbs_reject_invalid_arguments(verb: str, option: str | int, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("leduc.toml").write_text("game = 'leduc'\n", encoding="utf-8")
-    if verb == "respond":
+    if verb in ("respond", "exploit"):
         rb.save(rb.Strategy.uniform(rb.compile_game(rb.game("kuhn"))), "kuhn")
     before = sorted(tmp_path.rglob("*"))
     right, options, wrong = VERBS[verb]

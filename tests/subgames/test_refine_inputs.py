@@ -11,6 +11,7 @@ import pytest
 import riverboat as rb
 from riverboat.core.errors import InputError
 from riverboat.games import registry
+from riverboat.strategies.profiles import as_strategy
 from riverboat.subgames.resolving import METHODS, Refinement, lines_after_chance
 from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree
@@ -45,11 +46,13 @@ def tried(base: Any, where: Any, **options: Any) -> Refinement | InputError:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("game", [*sorted(registry.GAMES), *OTHERS], ids=str)
 def test_every_kind_of_game(game: Any, method: str) -> None:
-    solved = rb.solve(SMALL.get(game, game) if isinstance(game, str) else game, iterations=3).strategy
-    if not isinstance(solved, rb.Strategy):
-        assert isinstance(tried(solved, "", method=method), InputError)
-        return
+    found = rb.solve(SMALL.get(game, game) if isinstance(game, str) else game, iterations=3).strategy
+    solved = as_strategy(found)
     tree = solved.tree
+    if not isinstance(found, rb.Strategy):  # a solution on boards
+        assert isinstance(tried(found, "", method=method, solver=2), Refinement)
+        assert isinstance(tried(found, "nowhere", method=method, solver=2), InputError)
+        return
     subgames = (lines_after_chance(tree) or [""]) if isinstance(tree, PublicTree) else [i.name for i in tree.infosets()]
     outcomes = [
         tried(solved, where, method=method, solver=2) for where in (subgames[0], subgames[-1], subgames, "nowhere", "")
@@ -65,7 +68,13 @@ def test_every_kind_of_strategy(tmp_path: Path) -> None:
     where = lines_after_chance(compile_game(registry.game_from_spec("leduc")))[:2]
     for base in (result.strategy, rb.load(tmp_path / "saved"), rb.refine(result.strategy, where, solver=3).strategy):
         assert isinstance(tried(base, where, solver=3), Refinement)
-    for other in (result, "leduc", tmp_path / "saved", None, 3, {}, rb.game("leduc"), rb.agent("default"), rb.Strategy):
+    for base in (result, tmp_path / "saved", str(tmp_path / "saved")):
+        assert isinstance(tried(base, where, solver=3), Refinement)
+    for base in ({}, lambda infoset: [1.0] + [0.0] * (len(infoset.actions) - 1)):
+        assert isinstance(tried(base, where, solver=3, game="leduc"), Refinement)
+    flop = rb.Spot.make(board="Td9d6h", pot=100, stack=300, oop="99+", ip="22+", bets="60%")
+    large = rb.solve(flop, iterations=1)
+    for other in (large, "leduc", None, 3, {}, rb.game("leduc"), rb.agent("default"), rb.Strategy):
         assert isinstance(tried(other, where), InputError)
 
 

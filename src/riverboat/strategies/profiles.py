@@ -7,6 +7,7 @@ function with its game, or a folder. `as_strategy` makes one `Strategy` of all o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import comb
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -24,6 +25,8 @@ from riverboat.strategies.tabular import Probabilities, Strategy, Tree
 from riverboat.trees.compile import as_game, compile_game
 from riverboat.trees.history import HistoryTree
 from riverboat.trees.public import Infoset, PublicTree
+
+MAX_PUBLIC_NODES = 20_000  # of a spot whose solution becomes a strategy on a tree
 
 # A strategy, a result with one, a mapping from information sets, a function of the information set, or a folder.
 StrategyLike: TypeAlias = (
@@ -111,7 +114,18 @@ def game_of(game: str | Game | Tree | None) -> Game | None:
 def _unroll_solution(solution: Solution) -> Strategy:
     """Return the solution of a spot as a strategy on the tree of all its boards; payoffs are shifted to sum to zero."""
     solution.check_complete()
-    game = UnrolledBoardGame.zero_sum(solution.tree.game)
+    source = solution.tree.game
+    left, boards = len(source.deck.cards) - len(source.board), [1]
+    for cards in source.deals:
+        boards.append(boards[-1] * comb(left, cards))
+        left -= cards
+    nodes = sum(boards[street] for street in source.betting.street.tolist())
+    if nodes > MAX_PUBLIC_NODES:
+        raise InputError(
+            f"{source.name}: {nodes:,} public nodes on all boards, at most {MAX_PUBLIC_NODES:,} become a tree; agents that "
+            "search refine hold'em (default?search=river), and riverboat.subgames.flop_refinement.refine_flop its flops"
+        )
+    game = UnrolledBoardGame.zero_sum(source)
     tree = compile_game(game)
     assert isinstance(tree, PublicTree)
     table = Strategy.uniform(tree).probabilities.copy()
