@@ -11,7 +11,8 @@ import pytest
 import riverboat as rb
 from riverboat.abstraction.bucketed_game import BucketedGame
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless_abstraction
-from riverboat.abstraction.cards.percentile_buckets import abstraction_by_name, strength_abstraction
+from riverboat.abstraction.cards.named_abstractions import abstraction_by_name
+from riverboat.abstraction.cards.percentile_buckets import strength_abstraction
 from riverboat.cards.deck import HAND_CARDS, Deck
 from riverboat.cards.notation import parse_cards
 from riverboat.core.errors import InputError

@@ -12,7 +12,7 @@ def held(report: ExperimentReport) -> list[bool]:
     return [row.passes for row in report.rows if row.kind == "theorem"]
 
 
-TINY = "ranks=4,suits=2,buckets=60,base=20,iterations=40"
+TINY = "ranks=4,suits=2,buckets=60,potential=0,base=20,iterations=40"
 
 
 @pytest.mark.parametrize("name", ["small", pytest.param("large", marks=pytest.mark.slow)])
@@ -22,16 +22,18 @@ def test_table_1_at_its_smallest(name: str) -> None:
     assert all(held(found))
     names = [row.name for row in found.rows]
     for method in ("base", "unsafe", "re-solve", "maxmargin", "reach-maxmargin", "reach-maxmargin, gifts split"):
-        assert f"60 buckets: {method}" in names
-    assert found.row("60 buckets: base").ours > found.row("all hands: base").ours
-    note = found.row("60 buckets: maxmargin").note
+        assert f"60 strength buckets: {method}" in names
+    assert found.row("60 strength buckets: base").ours > found.row("all hands: base").ours
+    note = found.row("60 strength buckets: maxmargin").note
     assert ("0.9362" in note and "9.362" in note and "43.4" in note) == (name == "small")
 
 
 def test_a_target_that_is_missed_fails() -> None:
     """With too few iterations the row of the gadgets' own exploitability differs."""
-    found = find("endgame-table-1-small:ranks=4,suits=2,buckets=60,base=20,iterations=2,target=1").run(False, 0)
-    row = found.row("60 buckets: gadgets' own exploitability, the largest")
+    found = find("endgame-table-1-small:ranks=4,suits=2,buckets=0,potential=60,base=20,iterations=2,target=1").run(
+        False, 0
+    )
+    row = found.row("60 potential-aware buckets: gadgets' own exploitability, the largest")
     assert row.ours > 1
     assert row.verdict == "differs"
     assert not found.passes
@@ -43,7 +45,7 @@ def test_parts_announce_their_work() -> None:
         find(f"endgame-table-1-small:{TINY},predict=1").run(False, 0)
     assert len(said) == 13  # two bases and eleven methods
     assert all("iterations" in text and " s, tables " in text for text in said)
-    assert "60 buckets: base" in said[0]
+    assert "60 strength buckets: base" in said[0]
 
 
 @pytest.mark.slow
@@ -64,6 +66,6 @@ def test_orders_of_the_paper(name: str) -> None:
     found = find(name).run(False, 0)
     assert found.passes
     if name == "endgame-table-1-small":
-        assert found.row("600 buckets: reach-maxmargin / maxmargin").ours <= 0.9
+        assert found.row("600 strength buckets: reach-maxmargin / maxmargin").ours <= 0.9
     if name != "endgame-table-2":
         assert found.row("all hands: unsafe").ours > found.row("all hands: base").ours

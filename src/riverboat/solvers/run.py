@@ -16,7 +16,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction
-from riverboat.abstraction.cards.percentile_buckets import abstraction_by_name
+from riverboat.abstraction.cards.named_abstractions import abstraction_by_name
 from riverboat.compiled.jit import is_cached
 from riverboat.core import artifacts
 from riverboat.core.budget import require_memory

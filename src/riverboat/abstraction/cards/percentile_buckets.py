@@ -20,7 +20,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import accumulate, combinations
-from pathlib import Path
 from queue import SimpleQueue
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -32,7 +31,6 @@ from riverboat.abstraction.cards.card_abstraction import (
     STREETS,
     CardAbstraction,
     StreetBuckets,
-    load_abstraction,
     lossless_abstraction,
 )
 from riverboat.cards.deck import FULL_DECK, Deck, card_masks
@@ -42,7 +40,7 @@ from riverboat.cards.features.small_deck_features import small_deck_strengths
 from riverboat.cards.isomorphism import HandIndexer, board_index, canonical_boards, suit_permutations
 from riverboat.cards.ranking import rank_batch
 from riverboat.core.arrays import Array
-from riverboat.core.errors import InputError, short_repr
+from riverboat.core.errors import InputError
 from riverboat.core.validation import check_name
 
 PercentileProgress: TypeAlias = Callable[[str, float], None]  # the stage, and the completed share of it
@@ -383,35 +381,6 @@ def percentile_buckets(values: Array, weights: Array | None, parents: Array | No
 
 # --- strength buckets for games with a showdown on the second street; the first street is lossless --------
 
-STRENGTH_METHODS = ("flops", "strength")
-MAX_NAMED_BUCKETS = 10**7
-
-
-def abstraction_by_name(name: str, deck: Deck = FULL_DECK, deals: tuple[int, ...] = (3,)) -> CardAbstraction:
-    """Return the abstraction with a name: `flops:N`, `strength:N`, `lossless`, or the folder of a card abstraction.
-
-    `flops:N` has N strength buckets, each on one board; `strength:N` has N over all boards.
-    """
-    kind, colon, count = name.partition(":")
-    if name == "lossless":
-        return lossless_abstraction(deals, deck)
-    if colon and kind in STRENGTH_METHODS:
-        if not count.isdecimal() or not count.strip("0"):
-            raise InputError(f"cards {short_repr(name)}: add the number of buckets, such as {kind}:2000")
-        # length first: int() of a very long number is slow
-        if len(count) > len(str(MAX_NAMED_BUCKETS)) or int(count) > MAX_NAMED_BUCKETS:
-            raise InputError(
-                f"cards {short_repr(name)}: at most {MAX_NAMED_BUCKETS:,} buckets, such as {kind}:{MAX_NAMED_BUCKETS}"
-            )
-        if len(deals) != 1:
-            raise InputError(f"cards {short_repr(name)}: only for games with two rounds; here boards are dealt {deals}")
-        return strength_abstraction(int(count), deck, deals[0], per_board=kind == "flops")
-    if not Path(name).is_dir():
-        raise InputError(
-            f"cards {short_repr(name)}: write flops:30000, strength:2000, lossless, or the folder of a card abstraction"
-        )
-    return load_abstraction(name)
-
 
 def strength_abstraction(
     buckets: int, deck: Deck = FULL_DECK, cards: int = 3, *, per_board: bool = True
@@ -432,12 +401,12 @@ def strength_abstraction(
     labels, strength, weight = np.zeros(size, np.int32), np.zeros(size), hands.count(np.arange(size)).astype(float)
     for b, board in enumerate(boards):
         _, dealt = hand_features.live_deals(board[None], deck)
-        share = _weighted_percentiles(rank_batch(dealt, deck.rules, check=False), np.ones(len(dealt)))
+        share = weighted_percentiles(rank_batch(dealt, deck.rules, check=False), np.ones(len(dealt)))
         numbers = hands.index(dealt, check=False)
         strength[numbers] = share
         labels[numbers] = first_bucket[b] + np.minimum(share * parts[b], parts[b] - 1).astype(np.int64)
     if not per_board:
-        labels = np.minimum(_weighted_percentiles(strength, weight) * buckets, buckets - 1).astype(np.int32)
+        labels = np.minimum(weighted_percentiles(strength, weight) * buckets, buckets - 1).astype(np.int32)
     kind = "flops" if per_board else "strength"
     labels = labels.astype(np.uint16 if buckets <= 1 << 16 else np.int32)
     facts = {"method": "strength on each board" if per_board else "strength"}
@@ -447,7 +416,7 @@ def strength_abstraction(
     return CardAbstraction(streets, (cards,), deck, name=f"{kind}:{buckets}", recipe=recipe)
 
 
-def _weighted_percentiles(values: Array, weight: Array) -> Array:
+def weighted_percentiles(values: Array, weight: Array) -> Array:
     """Return the share of the weight below each value, plus half of the weight equal to it. float64, from 0 to 1"""
     distinct, where = np.unique(values, return_inverse=True)
     mass = np.bincount(where, weight, minlength=len(distinct))

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from riverboat.abstraction.cards.percentile_buckets import abstraction_by_name
+from riverboat.abstraction.cards.named_abstractions import abstraction_by_name
 from riverboat.core.arrays import Array
 from riverboat.core.cache import cached_arrays
 from riverboat.core.formatting import format_bytes
@@ -48,7 +48,6 @@ from riverboat.trees.boards import BoardTree
 # --- Table 1 ---
 
 BASE = "base"
-ABSTRACTION = "flops"  # kind of the buckets of bases, see `abstraction_by_name`
 TABLE_METHODS = (
     "resolve", "maxmargin", "reach_maxmargin", "reach_maxmargin_plain", "reach_maxmargin_split", "reach_maxmargin_whole",
 )  # fmt: skip
@@ -76,7 +75,8 @@ class FlopEndgameSize(NamedTuple):
     kind: str  # `small` or `large`
     ranks: int
     suits: int
-    buckets: int
+    potential: int  # potential-aware buckets on all flops together; 0: no such base
+    buckets: int  # buckets by strength, each on one flop; 0: no such base
     base: int  # iterations of bases before their first check
     iterations: int  # most for each endgame
     target: float  # of gadgets' own exploitability, and of bases, in mbb/g
@@ -90,12 +90,12 @@ class FlopEndgameSize(NamedTuple):
 
 
 class FlopEndgameTable:
-    """One base, with buckets or with all hands, and its endgames refined by every method."""
+    """One base and its endgames refined by every method; `cards` is its card abstraction, None for all hands."""
 
     def __init__(
-        self, size: FlopEndgameSize, parts: ExperimentParts, *, buckets: bool = True, predict: bool = False
+        self, size: FlopEndgameSize, parts: ExperimentParts, cards: str | None, *, predict: bool = False
     ) -> None:
-        self.size, self.parts, self.buckets, self.predict = size, parts, buckets, predict
+        self.size, self.parts, self.cards, self.predict = size, parts, cards, predict
 
     @cached_property
     def tree(self) -> BoardTree:
@@ -118,9 +118,9 @@ class FlopEndgameTable:
         size, game = self.size, self.tree.game
         assert isinstance(game, Holdem)
         cards = (
-            abstraction_by_name(f"{ABSTRACTION}:{size.buckets}", game.deck, tuple(game.deals)) if self.buckets else None
+            None if self.cards is None else abstraction_by_name(self.cards, game.deck, tuple(game.deals), size.threads)
         )
-        device = CPU if self.buckets else size.device
+        device = size.device if self.cards is None else CPU
         solver = BoardCFR(self.tree, SCHEDULE, dtype="float32", threads=size.threads, cards=cards, device=device)
         if self.predict:
             solver.step(1)  # compiles
@@ -136,7 +136,7 @@ class FlopEndgameTable:
         while solver.iteration < MAX_BASE_FACTOR * size.base:
             solver.step(max(size.base, int(solver.iteration * BASE_GROWTH)) - solver.iteration)
             before, after = after, solver.exploitability()
-            if (abs(before - after) if self.buckets else after) <= size.target:
+            if (after if self.cards is None else abs(before - after)) <= size.target:
                 break
         counts = {"iterations": np.array(solver.iteration), "change": np.array(abs(before - after))}
         return {"average": np.array(solver.averages)} | counts
@@ -189,7 +189,10 @@ class FlopEndgameTable:
     @property
     def title(self) -> str:
         """Name of the base in rows."""
-        return f"{self.size.buckets:,} buckets" if self.buckets else "all hands"
+        if self.cards is None:
+            return "all hands"
+        kind, _, count = self.cards.partition(":")
+        return f"{int(count):,} {'potential-aware' if kind == 'potential' else 'strength'} buckets"
 
     def measure_all(self, names: Iterable[str]) -> dict[str, PartArrays]:
         """Return measurements by name of the method, without those that are neither cached nor requested."""
@@ -199,7 +202,7 @@ class FlopEndgameTable:
                 self.announce_prediction(name)
             return self.measure(name)
 
-        kind = "buckets" if self.buckets else "all"
+        kind = "all" if self.cards is None else self.cards.replace(":", "-")
         found = {name: self.parts.get_or_compute(f"{kind}-{name}", partial(compute, name)) for name in names}
         return {name: arrays for name, arrays in found.items() if arrays is not None}
 
@@ -292,40 +295,50 @@ def run_table_1(
     """
     figures, size = PrintedFigures(f"endgame-table-1-{game}"), GAMES[game][full]._replace(**chosen)
     size = size._replace(device=AUTO) if cuda else size
-    recipe = (CACHE_VERSION, size.game, ABSTRACTION, size.buckets, size.base, size.iterations, size.target, SCHEDULE)
+    recipe = (CACHE_VERSION, size.game, size.base, size.iterations, size.target, SCHEDULE)
     parts = ExperimentParts(f"endgame-{game}", " ".join(map(str, recipe)), use_cache=full, part=part)
-    coarse_table, fine_table = (
-        FlopEndgameTable(size, parts, buckets=buckets, predict=full or bool(predict)) for buckets in (True, False)
-    )
-    coarse = coarse_table.measure_all((BASE, "unsafe", *TABLE_METHODS))
-    fine = fine_table.measure_all(ALL_HANDS_METHODS)
-    rows = method_rows(coarse, figures, coarse_table.title, size.target)
-    if BASE in coarse:
-        label = f"{coarse_table.title}: base, change in the last third of its iterations"
-        rows.append(finding_row(label, size.target, float(coarse[BASE]["change"]), "<="))
-    rows += ratio_rows(coarse, figures, coarse_table.title) + method_rows(fine, None, fine_table.title, size.target)
-    if BASE in fine:
-        label, note = "all hands: base, exploitability", "the target of its iterations"
-        rows.append(finding_row(label, size.target, _exploitability(fine[BASE]), "<=", note=note))
-    if {BASE, "unsafe"} <= set(fine):
-        ratio = _exploitability(fine["unsafe"]) / _exploitability(fine[BASE])
-        title = "all hands: unsafe / base, where the base is nearly an equilibrium"
-        note = "the paper's large game has 9.58: unsafe can be worse than the base"
-        rows.append(finding_row(title, 1.0, ratio, ">=", note=note))
-    curve = Curve(coarse_table.title, range(len(coarse)), map(_exploitability, coarse.values()))
-    methods = ", ".join(map(_method_title, coarse))
+    rows, curves = [], []
+    for cards in (f"flops:{size.buckets}", f"potential:{size.potential}", None):
+        if cards is not None and cards.endswith(":0"):
+            continue
+        table = FlopEndgameTable(size, parts, cards, predict=full or bool(predict))
+        measured = table.measure_all(ALL_HANDS_METHODS if cards is None else (BASE, "unsafe", *TABLE_METHODS))
+        rows += method_rows(measured, None if cards is None else figures, table.title, size.target)
+        if BASE in measured:
+            rows.append(base_row(measured[BASE], table.title, size.target, settled=cards is not None))
+        if cards is not None:
+            rows += ratio_rows(measured, figures, table.title)
+        elif {BASE, "unsafe"} <= set(measured):
+            ratio = _exploitability(measured["unsafe"]) / _exploitability(measured[BASE])
+            title = "all hands: unsafe / base, where the base is nearly an equilibrium"
+            note = "the paper's large game has 9.58: unsafe can be worse than the base"
+            rows.append(finding_row(title, 1.0, ratio, ">=", note=note))
+        curves.append(Curve(table.title, range(len(measured)), map(_exploitability, measured.values())))
+    methods = ", ".join(map(_method_title, (BASE, "unsafe", *TABLE_METHODS)))
     notes = format_notes("endgame-table-1-small", size=size, schedule=SCHEDULE, parts=parts, methods=methods)
-    return ExperimentReport(rows, notes, (curve,))
+    return ExperimentReport(rows, notes, curves)
 
 
-GAMES = {  # at default and at full size
+def base_row(measurement: PartArrays, title: str, target: float, *, settled: bool) -> ComparisonRow:
+    """Return a check that a base has converged: the change in the last third of its iterations, or its exploitability."""
+    if settled:
+        label = f"{title}: base, change in the last third of its iterations"
+        return finding_row(label, target, float(measurement["change"]), "<=")
+    return finding_row(f"{title}: base, exploitability", target, _exploitability(measurement), "<=")
+
+
+GAMES = {  # at default and at full size; potential-aware buckets are as large a share of the flop hands as in the paper
     "small": (
-        FlopEndgameSize("small", 5, 4, buckets=600, base=150, iterations=4000, target=10.0),
-        FlopEndgameSize("small", 13, 4, buckets=30_000, base=200, iterations=50_000, target=1.0, threads=2),
+        FlopEndgameSize("small", 5, 4, potential=180, buckets=600, base=150, iterations=4000, target=10.0),
+        FlopEndgameSize(
+            "small", 13, 4, potential=30_000, buckets=0, base=200, iterations=50_000, target=1.0, threads=2
+        ),
     ),
     "large": (
-        FlopEndgameSize("large", 5, 3, buckets=400, base=150, iterations=4000, target=10.0),
-        FlopEndgameSize("large", 13, 4, buckets=30_000, base=150, iterations=50_000, target=1.0, threads=2),
+        FlopEndgameSize("large", 5, 3, potential=90, buckets=400, base=150, iterations=4000, target=10.0),
+        FlopEndgameSize(
+            "large", 13, 4, potential=30_000, buckets=0, base=150, iterations=50_000, target=1.0, threads=2
+        ),
     ),
 }
 
