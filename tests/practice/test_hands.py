@@ -149,6 +149,7 @@ def test_results_are_grouped_by_stake_and_currency() -> None:
     results = stake_results(played)
     assert sum(result.hands for result in results) == len(SAMPLES)
     assert {"$0.05/$0.10", "€0.05/€0.10", "tournaments"} <= {result.stake for result in results}
+    assert len([result for result in results if result.stake.endswith("/$0.10")]) == 1  # also without a small blind
     assert money(-5, "GBP", 100) == "-£0.05"
 
 

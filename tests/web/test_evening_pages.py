@@ -169,6 +169,7 @@ def test_a_dropped_file_is_read(visit: Any) -> None:
 
 
 @in_browser
+@pytest.mark.slow
 def test_pasted_hands_are_reviewed(visit: Any, tmp_path: Path) -> None:
     write_phhs(tmp_path / "one.phhs", [shallow("KdKc", [(0, 400), (5, -1)])])
     page = visit("#play")

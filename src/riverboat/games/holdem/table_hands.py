@@ -127,7 +127,7 @@ class TableHand:
     @property
     def small_blind(self) -> int:
         """The smallest blind that was posted in turn, or half of the big blind if there is none."""
-        return min((blind for blind in self.blinds if 0 < blind <= self.big_blind), default=self.big_blind // 2)
+        return min((blind for blind in self.blinds if 0 < blind < self.big_blind), default=self.big_blind // 2)
 
 
 def positions(players: int) -> tuple[str, ...]:

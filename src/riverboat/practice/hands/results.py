@@ -6,6 +6,7 @@ exact equities over all boards, for the main pot and every side pot, less the sa
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -180,13 +181,14 @@ def stake_results(hands: Sequence[tuple[TableHand, int]]) -> list[StakeResult]:
     >>> stake_results([])
     []
     """
-    groups: dict[tuple[str, str], list[tuple[TableHand, int]]] = {}
-    for hand, player in hands:
-        groups.setdefault((stake_name(hand), hand.currency), []).append((hand, player))
-    return [_stake_result(*key, group) for key, group in sorted(groups.items(), key=lambda item: -len(item[1]))]
+    groups: dict[tuple[str, int], list[tuple[TableHand, int]]] = {}
+    for hand, player in hands:  # by big blind: the small one may be missing, or all-in for less
+        groups.setdefault((hand.currency, 0 if hand.tournament else hand.big_blind), []).append((hand, player))
+    return [_stake_result(group) for group in sorted(groups.values(), key=lambda group: -len(group))]
 
 
-def _stake_result(stake: str, currency: str, hands: Sequence[tuple[TableHand, int]]) -> StakeResult:
+def _stake_result(hands: Sequence[tuple[TableHand, int]]) -> StakeResult:
+    stake, currency = Counter(stake_name(hand) for hand, _ in hands).most_common(1)[0][0], hands[0][0].currency
     won, expected, blinds, rake, all_ins = [], [], [], 0.0, 0
     for hand, player in hands:
         chips = hand.winnings[player]
