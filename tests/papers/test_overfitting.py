@@ -19,6 +19,14 @@ def test_checks_at_doubling_iterations() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["proposal-figure-6", "cfr-br"])
-def test_two_round_holdem(name: str) -> None:
-    assert find(name).run(False, 0).passes
+def test_cfr_br() -> None:
+    assert find("cfr-br").run(False, 0).passes
+
+
+@pytest.mark.slow
+def test_overfitting() -> None:
+    """The abstract game converges; four runs of the default size are too few to tell that the real game gets worse."""
+    abstract, real = (row for row in find("proposal-figure-6").run(False, 0).rows if row.kind == "finding")
+    assert abstract.passes
+    assert real.verdict in ("match", "blurred")
+    assert real.half_width > 0

@@ -97,8 +97,11 @@ def format_outcome(result: StoredResult) -> str:
     A result with theorems alone has no figure of a source to compare.
     """
     compared = [row for row in result.rows if row.kind not in ("new", "variation")]
-    if num_different := len(differing_rows(compared)):
-        return f"differs in {num_different} of {len(compared)}"
+    differing = differing_rows(compared)
+    num_wide = sum(row.verdict == "blurred" for row in differing)
+    parts = [(len(differing) - num_wide, "differs"), (num_wide, "too wide to tell")]
+    if differing:
+        return ", ".join(f"{label} in {number} of {len(compared)}" for number, label in parts if number)
     if all(row.kind == "theorem" for row in compared):
         return "not comparable; theorems hold" if compared else "not comparable"
     return "agrees"

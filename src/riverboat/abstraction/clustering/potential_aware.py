@@ -612,7 +612,32 @@ def _mean_embeddings(means: Array, ground: GroundDistances) -> Array:
 
 
 def check_means(points: SparseHistograms, means: Array, ground: GroundDistances) -> Array:
-    """Return means as float32 [k, clusters]; raise InputError if they or the histograms do not fit the ground distances."""
+    """Return means as float32, after a check that they and the histograms fit the ground distances.
+
+    Parameters
+    ----------
+    points
+        Histograms of the hands.
+    means
+        float [k, clusters]: histograms.
+    ground
+        Distances between the clusters.
+
+    Returns
+    -------
+    Array
+        float32 [k, clusters].
+
+    Raises
+    ------
+    InputError
+        Means or histograms do not fit the ground distances.
+
+    Examples
+    --------
+    >>> check_means(to_sparse(np.eye(3)), np.eye(3)[:1], ground_distances(np.eye(3))).tolist()
+    [[1.0, 0.0, 0.0]]
+    """
     clusters = len(ground.distance)
     means = np.ascontiguousarray(means, np.float32)
     if means.ndim != 2 or means.shape[1] != clusters or not len(means):
@@ -635,7 +660,25 @@ def _scratch(
 
 
 def transport_scratch(points: SparseHistograms | None, clusters: int) -> TransportScratch:
-    """Return scratch memory for exact distances of points; without points empty arrays."""
+    """Return scratch memory for exact distances.
+
+    Parameters
+    ----------
+    points
+        Histograms of the hands; None for empty arrays, which stand for greedy distances.
+    clusters
+        Number of clusters of the next street.
+
+    Returns
+    -------
+    TransportScratch
+        Arrays for the largest point.
+
+    Examples
+    --------
+    >>> transport_scratch(to_sparse(np.array([[1, 0, 3]])), 3).flow.shape
+    (2, 3)
+    """
     rows = 0 if points is None else int(np.diff(points.start).max(initial=0))
     supply, row_price, row_distance = (np.empty(rows) for _ in range(3))
     demand, column_price, column_distance = (np.empty(clusters) for _ in range(3))
