@@ -77,6 +77,7 @@ def as_strategy(strategy: StrategyLike, game: str | Game | Tree | None = None, n
             "refine it (default?search=river), and riverboat.opponents responds to it"
         )
     if isinstance(found, str | Path):
+        validation.check_path(name, found)
         return files.load_strategy(found, game_of(game))
     if isinstance(found, Mapping) or (callable(found) and not isinstance(found, type)):
         if game is None:

@@ -359,7 +359,7 @@ class CFR(CFRSolver[Strategy]):
         InputError
             If `count` is no whole number, or negative.
         """
-        count = parse_count(count)
+        count = parse_count(count, "step")
         with running(self.schedule.rule):
             if not self._full:
                 self._sampled_iterations(count)
