@@ -255,6 +255,17 @@ def test_function_that_reads_a_table_is_the_table(rough: Strategy) -> None:
     )
 
 
+def test_one_array_of_both_players(rough: Strategy) -> None:
+    table = value_table(rough)
+
+    def values(states: Sequence[LeafState], ranges: tuple[Array, Array]) -> Any:
+        return np.array([[table[leaf.line][player] for leaf in states] for player in (0, 1)])
+
+    by_array = solve_limited(rough, "cr", player=0, depth=1, leaves=values, solver=10)
+    by_table = solve_limited(rough, "cr", player=0, depth=1, leaves=table, solver=10)
+    assert by_array.strategy.probabilities == pytest.approx(by_table.strategy.probabilities)
+
+
 def test_choices_of_both_players() -> None:
     """Equal continuations are one; with variants the searching player is optimistic, and the solution another one."""
     rough = random_base(tree_of(SMALL), 3)

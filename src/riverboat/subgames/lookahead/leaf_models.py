@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -172,9 +172,10 @@ class FunctionValues:
         return _check_values(self.tree, self.function(states, ranges), (len(states),), "the value function")
 
 
-def _check_values(tree: PublicTree, given: object, batch: tuple[int, ...], source: str) -> tuple[Array, Array]:
+def _check_values(tree: PublicTree, given: Any, batch: tuple[int, ...], source: str) -> tuple[Array, Array]:
     """Return both players' values as arrays; raise InputError for another number, shape, or numbers that are not finite."""
-    if not isinstance(given, Sequence) or len(given) != 2:
+    is_pair = isinstance(given, Sequence) or (isinstance(given, np.ndarray) and given.ndim > 0)
+    if not is_pair or len(given) != 2:
         raise InputError(
             f"{tree.name}: leaves: {source}: {short_repr(given)} must be a pair: one array for each player"
         )
