@@ -91,6 +91,11 @@ def reproduce(folder: Path, draws: random.Random | None = None) -> list[Any]:
     return ["reproduce", "emd-example", "--docs", folder / "page.md"]
 
 
+def lbr_sums(folder: Path) -> Any:
+    """Read the sums over deals of a local best response."""
+    return json.loads((folder / "run" / "lbr.json").read_text())["sums"]
+
+
 CASES = {
     "train, deterministic": train("deterministic", (1, 2, 3)),
     "train, racing on one thread": train("racing", (1,)),
@@ -101,6 +106,7 @@ CASES = {
     "endgames": call("endgames", library),
     "pieces of reproduce": call("pieces", lambda folder: (folder / "figures.npy").read_bytes()),
     "ledger": call("ledger", results),
+    "local best response": call("local_best_response", lbr_sums),
     "reproduce": Case(reproduce, reproduce, page),
 }
 

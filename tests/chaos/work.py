@@ -11,6 +11,7 @@ import numpy as np
 from tests.agents.test_search import base
 
 from riverboat.cli import main
+from riverboat.evaluation import local_best_response as lbr_module
 from riverboat.papers.framework import ExperimentParts
 from riverboat.subgames.database.database import build_database
 
@@ -47,6 +48,13 @@ def ledger(folder: str) -> None:
         output = _printed(command)
         result.write_text(output)
         _printed(["ledger", str(place / "ledger.jsonl"), "--add", str(result), "--json"])
+
+
+def local_best_response(folder: str) -> None:
+    """Compute a local best response that writes its sums after each deal."""
+    lbr_module.SECONDS_PER_CHECKPOINT = 0.0
+    words = "lbr rule-based --game leduc --hands 4000 --walkers 4 --seed 3 --resume --json --out"
+    _printed([*words.split(), str(Path(folder) / "run")])
 
 
 def _printed(words: list[str]) -> str:

@@ -7,9 +7,11 @@ litmus("default").report.num_failed
 
 from __future__ import annotations
 
+import json
 import math
 import time as clock
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,21 +21,32 @@ from riverboat.agents.registry import make_agent
 from riverboat.api.agent import rules_for
 from riverboat.api.artifacts import describe, load_policy, load_solved
 from riverboat.api.options import MAX_COUNT, Duration, Flag, Limits, PositiveCount, Seed, Threads, parse_seconds
+from riverboat.core import files
 from riverboat.core.claims import EXACT, LOWER, to_dicts
-from riverboat.core.errors import InputError
+from riverboat.core.errors import InputError, short_repr, unknown_name_error
 from riverboat.core.files import folder_lock
+from riverboat.core.schema import FileEntries
 from riverboat.engines.devices import resolve_device
 from riverboat.evaluation.best_response.exact import BestResponseCost, BestResponseExecution, estimate_cost
 from riverboat.evaluation.best_response.lower_bound import LowerBound, abstract_lower_bound, lower_bound
 from riverboat.evaluation.cost import AgentCost, measure_cost
 from riverboat.evaluation.identity import describe_result
+from riverboat.evaluation.ledger import read_result
 from riverboat.evaluation.litmus import LitmusReport, merge_checks, read_checks, run_litmus, shipped_checks
-from riverboat.evaluation.local_best_response import LocalBestResponseResult, local_best_response
+from riverboat.evaluation.local_best_response import (
+    SETTINGS,
+    LbrSums,
+    LbrWorkers,
+    LocalBestResponseResult,
+    limit_trajectories,
+    local_best_response,
+)
 from riverboat.evaluation.quality import StrategyQuality, full_action_tree, quality
 from riverboat.games.holdem.rules import PokerRules
 from riverboat.solvers.mccfr.abstract_response import abstract_quality
 from riverboat.strategies.blueprint import Blueprint, load_blueprint
 from riverboat.strategies.policy import BlueprintPolicy
+from riverboat.strategies.public_strategy import PublicPolicy
 from riverboat.strategies.queries import Queryable
 from riverboat.strategies.tabular import Strategy
 
@@ -41,10 +54,14 @@ DEFAULT_HANDS = 4_000  # hands of a local best response
 DEFAULT_SECONDS = 600.0  # longest exact value of a blueprint by default
 HANDS_PER_BOARD = 8_000  # hands that evaluate the abstract game's response, per board that it was fitted on
 MAX_ABSTRACT_SECONDS = 60.0  # longest exact traversal for which the abstract game is measured exactly too
+LBR_FILE = "lbr.json"  # result so far of a local best response, in its folder
 LBR_UNITS = {
     "mbb_per_game": "mbb/g, what the local best response wins: a lower bound on exploitability, up to its interval",
     "ci95": "mbb/g, half the width of the 95 % interval over deals",
     "by_seat": "mbb/g, with the responder in seat 0 and in seat 1",
+    "raw": "mbb/g, the same deals without control variates",
+    "factor": "variance without control variates over the variance with them",
+    "sums": "chips per hand over deals, sum and sum of squares",
 }
 StageProgress: TypeAlias = Callable[[str, int, int], None]  # name of the stage, completed parts and their number
 
@@ -325,13 +342,17 @@ class LbrResult:
 def lbr(
     agent: str,
     *,
-    actions: str = "fcpa",
-    start: Annotated[str, Flag("--from")] = "preflop",
+    setting: str | None = None,
+    actions: str | None = None,
+    start: Annotated[str | None, Flag("--from")] = None,
     hands: PositiveCount | None = None,
     time: Duration | None = None,
     seed: Seed = 0,
     walkers: Annotated[int, Limits(1, 10_000)] = 32,
     threads: Threads = 1,
+    workers: Threads = 1,
+    out: str | Path | None = None,
+    resume: bool = False,
     game: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> LbrResult:
@@ -341,8 +362,10 @@ def lbr(
     ----------
     agent
         Name of the agent.
+    setting
+        Column of the published tables: fold-call, pot-turn, 56-turn or 56-flop.
     actions
-        Actions of the responder: fc, fcpa (pot and all-in), or 56 sizes.
+        Actions of the responder: fc, fcpa (pot and all-in; the default), or 56 sizes; 56,fc: by street.
     start
         First street with all actions (preflop, flop, turn or river); before it LBR only calls.
     hands
@@ -355,6 +378,12 @@ def lbr(
         Hands per deal and seat in a batch; fewer for slow agents.
     threads
         Threads over deals; they share the agent.
+    workers
+        Processes over deals; each loads the agent.
+    out
+        Folder for the result so far, lbr.json, written every 20 s.
+    resume
+        Go on after the deals in the folder.
     game
         A game or .game file; by default the agent's game.
     progress
@@ -382,20 +411,77 @@ def lbr(
 
     if hands is not None and time is not None:
         raise InputError(f"hands {hands} and time=…: give one of the two")
+    if resume and out is None:
+        raise InputError("resume: name the folder of the run with out=…")
+    actions, start = _lbr_actions(setting, actions, start)
+    hands = DEFAULT_HANDS if hands is None and time is None else hands
+    trajectories = limit_trajectories(walkers, hands)
     policy, rules = load_policy(agent, game, seed)
-    response = local_best_response(
-        policy,
-        rules,
-        actions=actions,
-        start=start,
-        hands=DEFAULT_HANDS if hands is None and time is None else hands,
-        seconds=None if time is None else parse_seconds(time),
-        seed=seed,
-        trajectories=walkers,
-        threads=threads,
-        progress=progress,
-    )
-    return LbrResult(response, rules, describe_result("lbr", rules, policy))
+    identity = describe_result("lbr", rules, policy)
+    path = None if out is None else Path(out) / LBR_FILE
+    with folder_lock(out), _make_lbr_workers(agent, seed, workers) as pool:
+        sums, seconds_before = LbrSums(), 0.0
+        if path is not None:
+            wanted = {"actions": actions, "from": start, "seed": seed, "trajectories": trajectories, **identity}
+            sums, seconds_before = _read_lbr_run(path, wanted, resume=resume)
+
+        def save(response: LocalBestResponseResult) -> None:
+            if path is not None:
+                result = LbrResult(response, rules, identity).to_dict() | {"trajectories": trajectories}
+                files.write_text(path, json.dumps(result, indent=1) + "\n")
+
+        response = local_best_response(
+            policy,
+            rules,
+            actions=actions,
+            start=start,
+            hands=hands,
+            seconds=None if time is None else parse_seconds(time),
+            seed=seed,
+            trajectories=trajectories,
+            threads=threads,
+            workers=pool,
+            sums=sums,
+            seconds_before=seconds_before,
+            checkpoint=save,
+            progress=progress,
+        )
+    return LbrResult(response, rules, identity)
+
+
+def _lbr_actions(setting: str | None, actions: str | None, start: str | None) -> tuple[str, str]:
+    """Return the actions of the responder and its first street, from the name of a setting or from themselves."""
+    if setting is None:
+        return actions or "fcpa", start or "preflop"
+    if actions is not None or start is not None:
+        raise InputError(f"setting {setting!r} has actions and first street: give it alone, or actions and from")
+    if setting not in SETTINGS:
+        raise unknown_name_error("setting", setting, SETTINGS)
+    return SETTINGS[setting]
+
+
+def _make_lbr_workers(agent: str, seed: int, count: int) -> AbstractContextManager[LbrWorkers | None]:
+    """Create the worker processes of a local best response; a null context with one worker."""
+    return nullcontext() if count == 1 else LbrWorkers(partial(_make_policy, agent, seed), count)
+
+
+def _make_policy(agent: str, seed: int) -> PublicPolicy:
+    return load_policy(agent, None, seed)[0]
+
+
+def _read_lbr_run(path: Path, wanted: Mapping[str, Any], *, resume: bool) -> tuple[LbrSums, float]:
+    """Return the sums and the seconds of a stored run, or none if there is none; it must be of the same measurement."""
+    if not path.exists():
+        return LbrSums(), 0.0
+    if not resume:
+        raise InputError(f"{path}: exists; go on with resume=True (--resume), or choose another folder")
+    entries = FileEntries(str(path), read_result(path))
+    for key, value in json.loads(json.dumps(wanted)).items():
+        if entries[key] != value:
+            raise InputError(
+                f"{path}: its {key} is {short_repr(entries[key])}, not {short_repr(value)}; choose another folder"
+            )
+    return LbrSums.from_dict(entries.table("sums")), entries.number("seconds", 0)
 
 
 # --- Cost ---

@@ -107,6 +107,9 @@ def _lbr_lines(name: str, result: evaluate.LbrResult) -> Iterator[str]:
     seats = ", ".join(f"{won:+,.0f} in seat {seat}" for seat, won in enumerate(by_seat))
     yield f"{name}: {response.claim}"
     yield f"local best response with {response.actions} from the {response.start} on; {seats}"
+    if response.variance_factor is not None:
+        raw = 1000 * response.raw.half_width / response.big_blind
+        yield f"without control variates ± {raw:,.0f}: {response.variance_factor:.1f} times the variance"
     yield (
         f"{result.rules.name}, {response.chips.count:,} deals; {response.seconds:,.1f} s, "
         f"{response.hands_per_second:,.0f} hands per second"

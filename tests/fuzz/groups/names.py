@@ -242,7 +242,12 @@ NAMES: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
     (
         "lbr --actions",
         ("lbr", "always-fold", "--game", "leduc", "--hands", "4", "--actions", "?"),
-        {"typo": "fcp", "more": "57"},
+        {"typo": "fcp", "more": "57", "streets": "fc,fc,fc", "half": "fc,"},
+    ),
+    (
+        "lbr --setting",
+        ("lbr", "always-fold", "--game", "leduc", "--hands", "4", "--setting", "?"),
+        {"typo": "fold-cal", "street": "pot-turn"},
     ),
     (
         "lbr --from",

@@ -87,6 +87,7 @@ OPTIONS: list[tuple[str, tuple[str, ...], str]] = [
     ("litmus --seed", ("litmus", "always-fold", "--game", "leduc", "--seed", "?"), "whole"),
     ("lbr --walkers", (*LBR, "--hands", "4", "--walkers", "?"), "count"),
     ("lbr --threads", (*LBR, "--hands", "4", "--threads", "?"), "count"),
+    ("lbr --workers", (*LBR, "--hands", "4", "--workers", "?"), "count"),
     ("demo --pairs", ("demo", "--pairs", "?"), "count"),
     ("demo --time", ("demo", "--time", "?"), "time"),
     ("demo --threads", ("demo", "--threads", "?"), "count"),

@@ -38,6 +38,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "boards --out": (*RIVER, "--boards", "../world/boards.txt", "--out", "?"),
     "respond --out": ("respond", "../world/kuhn", "--player", "0", "--out", "?"),
     "ship --out": ("ship", "../world/blueprint", "--out", "?"),
+    "lbr --out": said("lbr always-fold --game leduc --hands 8 --out ?"),
     "train --out": ("train", "../world/leduc.toml", "--iterations", "2", "--out", "?"),
 }
 READ: dict[str, tuple[str, ...]] = {
@@ -47,6 +48,7 @@ READ: dict[str, tuple[str, ...]] = {
     "exploitability": ("exploitability", "?"),
     "explain": ("explain", "?"),
     "respond": ("respond", "?"),
+    "lbr resume": said("lbr always-fold --game leduc --hands 8 --resume --out ?"),
     "resume": (*KUHN, "--resume", "--out", "?"),
     "train --abstraction": said("train ../world/training.toml --iterations 2 --out run --abstraction ?"),
     "ship": ("ship", "?", "--out", "shipped"),
