@@ -4,7 +4,7 @@
     python bench/lean_menus.py --spots hu-QsJh2h --changes raises --threads 2
 
 The full menu has one bet size and one raise size (45 %) a street, any number of raises, and all-in up to the pot. Changes
-are the steps of `api.spot_proposal`, each alone, and three more. A change is made to the menu of one player, while the
+are the steps of `api.estimate`, each alone, and three more. A change is made to the menu of one player, while the
 other keeps the full menu and knows it. The fall of the first player's equilibrium value is what the change costs, in % of
 the pot, exact up to the exploitability; it is negative if the new sizes are better. Memory and seconds are those of a solve
 in which both players have the changed menu, to the same target.
@@ -25,8 +25,8 @@ from unittest import mock
 import numpy as np
 
 import riverboat as rb
+from riverboat.api.estimate import MENU_CHANGES
 from riverboat.api.solve import compile_for_solving
-from riverboat.api.spot_proposal import MENU_CHANGES
 from riverboat.games.holdem.bet_sizes import MenuThresholds
 from riverboat.games.holdem.menus import ActionMenu, MenuActions
 from riverboat.games.spots.spot import Spot

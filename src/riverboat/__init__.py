@@ -37,7 +37,7 @@ _MODULE_OF_NAME = {
     "matrix": "riverboat.games.small.normal_form",
     "play": "riverboat.api.play",
     "quality": "riverboat.evaluation.quality",
-    "refine": "riverboat.subgames.resolving",
+    "refine": "riverboat.api.refine",
     "respond": "riverboat.api.respond",
     "save": "riverboat.strategies.files",
     "solve": "riverboat.api.solve",
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from riverboat.api.exploit import exploit as exploit
     from riverboat.api.match import match as match
     from riverboat.api.play import play as play
+    from riverboat.api.refine import refine as refine
     from riverboat.api.respond import respond as respond
     from riverboat.api.solve import solve as solve
     from riverboat.api.sweep import sweep as sweep
@@ -79,7 +80,6 @@ if TYPE_CHECKING:
     from riverboat.strategies.queries import ask as ask
     from riverboat.strategies.solution import Solution as Solution
     from riverboat.strategies.tabular import Strategy as Strategy
-    from riverboat.subgames.resolving import refine as refine
     from riverboat.trees.compile import compile_game as compile_game
 
 

@@ -12,6 +12,7 @@ from scipy.optimize import linprog
 from scipy.sparse import lil_array
 
 from random_games import SEEDS, RandomHistoryGame, RandomPublicGame, history_games, public_games
+from riverboat.api.refine import Refinement, refine
 from riverboat.games.base import Array
 from riverboat.games.registry import game_from_spec
 from riverboat.games.small.toy_games import CoinToss
@@ -19,7 +20,7 @@ from riverboat.solvers.exact.sequence_form import SequenceForm
 from riverboat.solvers.tabular.best_response import best_response, quality
 from riverboat.solvers.tabular.cfr import CFR
 from riverboat.strategies.tabular import Strategy
-from riverboat.subgames.resolving import Refinement, lines_after_chance, refine
+from riverboat.subgames.resolving import lines_after_chance
 from riverboat.subgames.values import SubgameRootValues, subgame_gifts, subgame_root_values
 from riverboat.trees.compile import compile_game
 from riverboat.trees.gadgets import TreeSubgame, find_subgame, maxmargin_gadget

@@ -20,6 +20,7 @@ from random_games import (
     random_public_game,
 )
 from reference.endgame import Opponent
+from riverboat.api.refine import refine
 from riverboat.core.errors import InputError, ZeroSumError
 from riverboat.games.base import CHANCE, TERMINAL, Array, Outcome, Payoff
 from riverboat.games.registry import game_from_spec
@@ -29,7 +30,7 @@ from riverboat.solvers.exact.lp import solve_lp, undominated
 from riverboat.solvers.tabular.best_response import quality
 from riverboat.solvers.tabular.cfr import CFR
 from riverboat.strategies.tabular import Strategy
-from riverboat.subgames.resolving import METHODS, lines_after_chance, refine, solve_vector_maxmargin
+from riverboat.subgames.resolving import METHODS, lines_after_chance, solve_vector_maxmargin
 from riverboat.subgames.values import subgame_gifts, subgame_root_values
 from riverboat.testing import check_strategy
 from riverboat.trees.compile import compile_game, to_history_tree

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import riverboat as rb
+from riverboat.api.refine import Refinement
 from riverboat.core.errors import InputError
 from riverboat.games import registry
 from riverboat.strategies.profiles import as_strategy
-from riverboat.subgames.resolving import METHODS, Refinement, lines_after_chance
+from riverboat.subgames.resolving import METHODS, lines_after_chance
 from riverboat.trees.compile import compile_game
 from riverboat.trees.public import PublicTree
 

@@ -9,8 +9,7 @@ from test_web import Client
 
 import riverboat as rb
 from random_blueprints import flop_blueprint, random_blueprint
-from riverboat.api.estimate import LARGE_BET, TYPICAL_ITERATIONS, estimate_spot, largest_bet, suit_symmetries
-from riverboat.api.spot_proposal import propose
+from riverboat.api.estimate import LARGE_BET, TYPICAL_ITERATIONS, estimate_spot, largest_bet, propose, suit_symmetries
 from riverboat.cards.notation import parse_cards
 from riverboat.formats import spot_file
 from riverboat.games.spots.spot import Spot

@@ -1,1 +1,1 @@
-"""Verbs of the library with typed options and results: abstract, train, match, respond, play, sweep."""
+"""Verbs of the library with typed options and results: solve, respond, refine, exploit, train, match, play, abstract, sweep, evaluate."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riverboat.abstraction.bucketed_game import BucketedGame
+from riverboat.api.refine import refine
 from riverboat.games.registry import game_from_spec
 from riverboat.games.small.toy_games import CoinToss
 from riverboat.papers.framework import Curve, ExperimentReport, format_notes, load_figures
@@ -16,7 +17,7 @@ from riverboat.solvers.tabular.best_response import best_response, quality
 from riverboat.solvers.tabular.cfr import CFR
 from riverboat.strategies.lifting import lift_cards
 from riverboat.strategies.tabular import Strategy
-from riverboat.subgames.resolving import lines_after_chance, ranges_at, refine
+from riverboat.subgames.resolving import lines_after_chance, ranges_at
 from riverboat.subgames.values import subgame_root_values
 from riverboat.trees.compile import compile_game
 from riverboat.trees.gadgets import find_subgame

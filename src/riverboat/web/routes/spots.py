@@ -10,8 +10,7 @@ import numpy as np
 from fastapi import APIRouter, Query, Response
 
 from riverboat import __version__
-from riverboat.api.estimate import estimate
-from riverboat.api.spot_proposal import DEFAULT_SECONDS, MenuProposal, propose
+from riverboat.api.estimate import DEFAULT_SECONDS, MenuProposal, estimate, propose
 from riverboat.cards.deck import FULL_DECK
 from riverboat.cards.grid import CLASS_NAMES, CLASS_OF_HAND
 from riverboat.cards.hand_classes import DRAWS, MADE_HANDS
