@@ -146,8 +146,10 @@ def test_lower_bound_of_other_agents() -> None:
 def test_invalid_input() -> None:
     with pytest.raises(InputError, match="rule-based"):
         quality(BaselineAgent("rule-based"))
-    with pytest.raises(InputError, match=r"^str:"):
-        quality("leduc")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^leduc: no such folder"):
+        quality("leduc")
+    with pytest.raises(InputError, match=r"^strategy=5: must be a strategy"):
+        quality(5)
 
 
 class Superstitious:

@@ -546,7 +546,7 @@ def test_bad_input() -> None:
         BoardCFR(tree, dtype="float16")
     with pytest.raises(InputError, match="threads=0"):
         BoardCFR(tree, threads=0)
-    with pytest.raises(InputError, match=r"step\(-1\)"):
+    with pytest.raises(InputError, match=r"step=-1"):
         BoardCFR(tree).step(-1)
     with pytest.raises(InputError, match="schedule 'dcfrr'"):
         BoardCFR(tree, "dcfrr")

@@ -525,7 +525,7 @@ def test_invalid_input() -> None:
     tree = compile_game(game_from_spec("kuhn"))
     with pytest.raises(InputError, match="step"):
         CFR(tree).step(-1)
-    with pytest.raises(InputError, match="seed -1"):
+    with pytest.raises(InputError, match="seed=-1"):
         CFR(tree, seed=-1)
     with pytest.raises(InputError, match="epsilon=0"):
         CFR(tree, epsilon=0.0)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from riverboat.abstraction.cards.card_abstraction import CardAbstraction, lossless_abstraction
+from riverboat.core.arguments import parse_count
 from riverboat.core.arrays import aligned_zeros
 from riverboat.core.errors import InputError, unknown_name_error
 from riverboat.engines.cpu.board_engine import CpuBoardEngine
@@ -146,8 +147,7 @@ class BoardCFR(CFRSolver[Solution]):
 
     def step(self, count: int = 1) -> None:
         """Run `count` iterations, each with one traversal per player."""
-        if count < 0:
-            raise InputError(f"step({count}): must not be negative")
+        count = parse_count(count, "step")
         steps, self.weight = schedule_rows(self.schedule, self.iteration, self.weight, count)
         self.iteration += count
         with running(self.schedule.rule):
