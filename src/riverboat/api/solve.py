@@ -189,8 +189,8 @@ def solve(
     device
         Hold'em: cpu, cuda, or auto (a GPU if there is one).
     cards
-        Full hold'em games: buckets: flops:30000, strength:200, a folder. The abstract game is solved; every figure is that of
-        the full game.
+        Full hold'em games: buckets: flops:30000, strength:200, potential:2000, a folder. The abstract game is solved; every
+        figure is that of the full game.
     check_every
         Iterations between exploitability checks.
     checkpoint_seconds
