@@ -1,1 +1,1 @@
-"""Verbs of the library with typed options and results: solve, respond, refine, exploit, train, match, play, abstract, sweep, evaluate."""
+"""Verbs of the library with typed options and results: solve, respond, refine, exploit, train, match, play, …"""

@@ -37,7 +37,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Limits:
-    """Smallest and largest value of an argument."""
+    """Smallest and largest value of an argument; of a text, its largest length."""
 
     minimum: float | None = None
     maximum: float | None = None
@@ -338,8 +338,15 @@ def _check(function: Callable[..., None]) -> Callable[[str, Any], Any]:
     return convert
 
 
-def _text(_: Limits) -> list[_Member]:
-    return [_Member(lambda value: isinstance(value, str), "a text", _check(validation.check_text))]
+def _text(limits: Limits) -> list[_Member]:
+    """Return the type of texts: printable ones on a line, or of any characters with a limit of their length."""
+
+    def check_length(name: str, value: str) -> None:
+        if limits.maximum is not None and len(value) > limits.maximum:
+            raise InputError(f"{name}={short_repr(value)}: must have at most {limits.maximum:,} characters")
+
+    check = validation.check_text if limits.maximum is None else check_length
+    return [_Member(lambda value: isinstance(value, str), "a text", _check(check))]
 
 
 def _path(_: Limits) -> list[_Member]:

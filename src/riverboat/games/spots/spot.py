@@ -13,14 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf, isfinite
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, Deck, card_name
 from riverboat.cards.notation import Cards, as_cards, format_cards
 from riverboat.cards.ranges import Range, compatible_weights
-from riverboat.core.arguments import checked
+from riverboat.core.arguments import Limits, checked
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, MemoryLimitError, located_errors, short_repr, unknown_name_error
 from riverboat.games.base import CHANCE
@@ -259,6 +259,7 @@ def street_actions(state: BettingState) -> str:
 
 BYTES_PER_HAND = 6  # minimum table memory per node and hand
 MenuInput: TypeAlias = str | Mapping[str, Any]
+RangeText: TypeAlias = Annotated[str, Limits(0, 1_000_000)]  # 1,326 hands with weights of 17 digits have 40,000
 
 
 @dataclass(frozen=True)
@@ -315,8 +316,8 @@ class Spot(UnrolledStatesMixin):
         board: Cards,
         pot: int,
         stack: int | Sequence[int],
-        oop: str | Range,
-        ip: str | Range,
+        oop: RangeText | Range,
+        ip: RangeText | Range,
         bets: MenuInput | None = None,
         raises: str | None = None,
         donks: str | None = None,
