@@ -49,6 +49,14 @@ def shares(tree: Tree, traversal: str) -> np.ndarray:
     return result
 
 
+def possible_entries(tree: Tree) -> np.ndarray:
+    """Mask of the entries of the table that an information set has. bool [table]"""
+    possible = np.zeros(tree.table_size, bool)
+    for infoset in tree.infosets():
+        possible[infoset.offset + infoset.stride * np.arange(len(infoset.actions))] = True
+    return possible
+
+
 def assert_equal_runs(tree: Tree, rule: str | Rule, schedule: str, traversal: str, count: int, **options: Any) -> None:
     """From random regrets, so that no tie depends on rounding, which compilers may do in another order."""
     own, built_in = CFR(tree, rule, traversal, **options), CFR(tree, schedule, traversal, **options)
@@ -57,9 +65,10 @@ def assert_equal_runs(tree: Tree, rule: str | Rule, schedule: str, traversal: st
     built_in.regret[:], own.regret[:] = start, start * share
     for solver in (own, built_in):
         solver.step(count)
-    np.testing.assert_allclose(own.regret, built_in.regret * share, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(own.averages, built_in.averages, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(own.current().probabilities, built_in.current().probabilities, rtol=1e-9, atol=1e-9)
+    possible = possible_entries(tree)  # elsewhere a rule gets zeros, the built-in one numbers that are never read
+    currents = own.current().probabilities, built_in.current().probabilities
+    for ours, theirs in ((own.regret, built_in.regret * share), (own.averages, built_in.averages), currents):
+        np.testing.assert_allclose(ours[possible], theirs[possible], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.slow
