@@ -45,6 +45,7 @@ from riverboat.evaluation.quality import StrategyQuality, full_action_tree, qual
 from riverboat.games.holdem.rules import PokerRules
 from riverboat.solvers.mccfr.abstract_response import abstract_quality
 from riverboat.strategies.blueprint import Blueprint, load_blueprint
+from riverboat.strategies.files import check_unused
 from riverboat.strategies.policy import BlueprintPolicy
 from riverboat.strategies.public_strategy import PublicPolicy
 from riverboat.strategies.queries import Queryable
@@ -452,7 +453,7 @@ def lbr(
 def _lbr_actions(setting: str | None, actions: str | None, start: str | None) -> tuple[str, str]:
     """Return the actions of the responder and its first street, from the name of a setting or from themselves."""
     if setting is None:
-        return actions or "fcpa", start or "preflop"
+        return "fcpa" if actions is None else actions, "preflop" if start is None else start
     if actions is not None or start is not None:
         raise InputError(f"setting {setting!r} has actions and first street: give it alone, or actions and from")
     if setting not in SETTINGS:
@@ -472,6 +473,7 @@ def _make_policy(agent: str, seed: int) -> PublicPolicy:
 def _read_lbr_run(path: Path, wanted: Mapping[str, Any], *, resume: bool) -> tuple[LbrSums, float]:
     """Return the sums and the seconds of a stored run, or none if there is none; it must be of the same measurement."""
     if not path.exists():
+        check_unused(path.parent)
         return LbrSums(), 0.0
     if not resume:
         raise InputError(f"{path}: exists; go on with resume=True (--resume), or choose another folder")

@@ -48,7 +48,6 @@ READ: dict[str, tuple[str, ...]] = {
     "exploitability": ("exploitability", "?"),
     "explain": ("explain", "?"),
     "respond": ("respond", "?"),
-    "lbr resume": said("lbr always-fold --game leduc --hands 8 --resume --out ?"),
     "resume": (*KUHN, "--resume", "--out", "?"),
     "train --abstraction": said("train ../world/training.toml --iterations 2 --out run --abstraction ?"),
     "ship": ("ship", "?", "--out", "shipped"),
