@@ -51,7 +51,7 @@ def test_parts_announce_their_work() -> None:
 @pytest.mark.slow
 def test_table_2_at_its_smallest() -> None:
     found = find("endgame-table-2:ranks=4,suits=2,raises=1,base=30,iterations=10").run(False, 0)
-    assert len(held(found)) == 4
+    assert len(held(found)) == 5
     assert all(held(found))
     base = found.row("base in its own abstraction").ours
     assert all(found.row(name).ours > base for name in ("pseudo-harmonic translation", "re-solve", "unsafe, expensive"))
