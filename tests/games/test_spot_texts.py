@@ -16,5 +16,5 @@ def test_ranges_have_weights_of_any_precision() -> None:
     assert len(text) > 4096
     spot = rb.Spot.make(board="Ks9h5d3c2s", pot=100, stack=100, oop=text.replace(",", ",\n"), ip="AA", bets="a")
     assert np.count_nonzero(spot.weights[0]) == 1081
-    with pytest.raises(InputError, match="oop.*1,000,000"):
+    with pytest.raises(InputError, match=r"oop.*1,000,000"):
         rb.Spot.make(board="Ks9h5d3c2s", pot=100, stack=100, oop="AA," * 400_000, ip="AA", bets="a")
