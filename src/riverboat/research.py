@@ -7,12 +7,15 @@
     form = research.SequenceForm("kuhn")       # your own linear program
 
 `riverboat` itself has the verbs, and the classes that most programs hold. This module has the rest that is stable for
-research; each name is documented where it is defined. Decision 64 in docs/decisions has the reason for two places.
+research; each name is documented where it is defined. Decision 65 in docs/decisions has the reason for two places.
 """
 
 from riverboat.agents.base import Agent as Agent
 from riverboat.api.exploit import RobustResponse as RobustResponse
 from riverboat.api.exploit import RobustResponses as RobustResponses
+from riverboat.api.general_sum import CorrelatedResult as CorrelatedResult
+from riverboat.api.general_sum import correlated as correlated
+from riverboat.api.refine import Refinement as Refinement
 from riverboat.api.respond import BestResponse as BestResponse
 from riverboat.api.respond import BestResponses as BestResponses
 from riverboat.api.sweep import SweepResult as SweepResult
@@ -36,6 +39,11 @@ from riverboat.solvers.schedules import Rule as Rule
 from riverboat.solvers.schedules import Schedule as Schedule
 from riverboat.strategies.mapping import StrategyMapping as StrategyMapping
 from riverboat.strategies.profiles import as_strategy as as_strategy
+from riverboat.subgames.lookahead.leaf_values import Continuations as Continuations
+from riverboat.subgames.lookahead.leaf_values import value_table as value_table
+from riverboat.subgames.lookahead.search import SearchResult as SearchResult
+from riverboat.subgames.lookahead.search import search as search
+from riverboat.subgames.lookahead.solver import solve_limited as solve_limited
 from riverboat.subgames.resolving import lines_after_chance as lines_after_chance
 from riverboat.testing import GameReport as GameReport
 from riverboat.testing import check_agent as check_agent
