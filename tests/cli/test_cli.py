@@ -89,7 +89,7 @@ def test_a_missed_target_has_its_reason_in_json(run, game, limit):
         (["solve", "kuhnn"], "did you mean 'kuhn'"),
         (["solve", "kuhn", "--schedule", "dcfrr"], "did you mean 'dcfr'"),
         (["solve", "kuhn", "--traversal", "sideways"], "chance, external, full, opcs, outcome, pcs, spcs"),
-        (["solve", "kuhn", "--method", "magic"], "cfr, lp, egt"),
+        (["solve", "kuhn", "--method", "magic"], "cfr, egt, lp"),
         (["solve", "kuhn:cards=x"], "cards=x"),
         (["solve", "kuhn:colour=3"], "'colour'"),
         (["solve", "kuhn", "--time", "soon"], "'soon'"),

@@ -138,8 +138,8 @@ CALLS: dict[str, Call] = {
         lambda player, respond=False: solution().expected_value(player, respond=respond), {"player": 0}
     ),
     "Spot.make": Call(rb.Spot.make, SPOT, {
-        "pot": "5", "stack": "5", "rake": "", "rake_cap": "", "raise_cap": "5", "most_raises": "5", "least_bet": "5",
-        "name": "x", "played": "x", "locks": "[]", "bets": "", "raise_sizes": "",
+        "pot": "5", "stack": "5", "rake": "", "rake_cap": "", "raise_cap": "5 huge", "most_raises": "5 huge",
+        "least_bet": "5", "name": "x", "played": "x", "locks": "[]", "bets": "", "raise_sizes": "",
     }),
     "agent": Call(rb.agent, {"name": "always-call"}, {"seed": "5"}),
     "as_strategy": Call(research.as_strategy, {"strategy": {"K:": {"r": 1.0}}, "game": "kuhn"}, {"name": "x"}),
@@ -158,7 +158,7 @@ CALLS: dict[str, Call] = {
         lambda tree, event=1: research.lines_after_chance(tree, event), {"tree": rb.compile_game("leduc")}, {"event": "5"}
     ),
     "load": Call(rb.load, {"folder": "stored"}),
-    "match": Call(match, {"hands": 4}, {"seed": "5", "threads": "5"} | CALLBACKS),
+    "match": Call(match, {"hands": 4}, {"time": "5 huge", "seed": "5", "threads": "5"} | CALLBACKS),
     "matrix": Call(rb.matrix, {"payoffs": [[1, -1], [-1, 1]]}, {"name": "x"}),
     "play": Call(rb.play, {"agent": "always-call"}, {"seed": "5"}),
     "play.act": Call(lambda move: rb.play("always-call", seed=1).act(move), {"move": "c"}),

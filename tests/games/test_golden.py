@@ -514,8 +514,7 @@ def test_invalid_names_and_options(spec: str, message: str, tmp_path: Path, monk
             "matrix: 1 names for the 2 actions of player 0",
         ),
         (lambda: registry.game_options("kuhm"), "unknown game 'kuhm'; did you mean 'kuhn'?"),
-        (lambda: compile_game(Bluff((2, 1))), "bluff:2,1 needs the value of bluff:1,1"),
-        (lambda: compile_game(7), "int "),  # type: ignore[arg-type]
+        (lambda: compile_game(7), "game=7: is not a game"),  # type: ignore[arg-type]
     ],
 )
 def test_invalid_arguments(build: Any, message: str) -> None:

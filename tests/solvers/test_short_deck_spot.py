@@ -21,6 +21,7 @@ from riverboat.trees.public import PublicTree
 # Straights, trips, flushes and full houses occur, among them A-6-7-8-9.
 GIVEN: dict[str, Any] = {
     "board": "7s8s9d9s", "pot": 20, "stack": 40, "oop": "As6c,9h8h,KsQs,7h7d:0.5,Kd9h", "ip": "9c9h:0.5,8c8d,JdTh,AcKc",
+    "bets": "",
 }  # fmt: skip
 SHORT = [name for name in HAND_RULES if name != "standard"]
 

@@ -50,6 +50,10 @@ class ParsedBy:
     parse: Callable[[Any, str], Any]
 
 
+class CheckedLater:
+    """Mark of an argument that the function checks itself, with a message that says more than its type."""
+
+
 # --- parsers ---
 
 
@@ -208,6 +212,8 @@ def _checks_of(function: Any, signature: inspect.Signature) -> dict[str, Callabl
     for name, parameter in signature.parameters.items():
         annotation = evaluate_annotation(parameter.annotation, function)
         if annotation is inspect.Parameter.empty or parameter.kind is parameter.VAR_KEYWORD:
+            continue
+        if CheckedLater in getattr(annotation, "__metadata__", ()):
             continue
         members = _members(annotation)
         if members is None:

@@ -138,7 +138,8 @@ def _is_alive(process: int) -> bool:
 
 def check_image_path(path: str | Path) -> Path:
     """Return the path if an image can be written there. Commands check this before they work for minutes."""
-    validation.check_path("path", path)
+    if not isinstance(path, str) or path:  # an empty name has no suffix
+        validation.check_path("path", path)
     path = Path(path)
     if path.suffix.lower() not in IMAGE_SUFFIXES:
         raise InputError(f"picture {path}: unknown kind {path.suffix!r}; use .png, .svg or .pdf")

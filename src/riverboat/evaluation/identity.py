@@ -20,6 +20,7 @@ from riverboat.agents.blueprint import BlueprintAgent
 from riverboat.agents.composite import MixtureAgent
 from riverboat.agents.learning import LearningAgent
 from riverboat.agents.nonstationary import ChangeDetectingAgent, HedgeAgent, SwitchingAgent
+from riverboat.agents.open_spiel import OpenSpielAgent
 from riverboat.agents.rules import RuleAgent
 from riverboat.agents.safe import SafeLearningAgent, SafeSearchAgent, SafeSubgameAgent
 from riverboat.agents.search import LearningSearchAgent, SearchAgent, SubgameLibraryAgent
@@ -38,6 +39,7 @@ CLASS_NAMES: dict[type, str] = {
     SubgameLibraryAgent: "LibraryAgent",
     MixtureAgent: "MixedAgent",
     ChangeDetectingAgent: "NoticingLearner",
+    OpenSpielAgent: "OpenSpielAgent",
     RuleAgent: "riverboat.agents.rules:RuleAgent",
     SafeSubgameAgent: "SafeEndgames",
     SafeLearningAgent: "SafeLearner",

@@ -98,7 +98,7 @@ def solve_vector_maxmargin(
     --------
     >>> import riverboat as rb
     >>> strategy = rb.solve("leduc", iterations=20).strategy
-    >>> [each.endgame for each in refine(strategy, "cc/Kh/", solver=20).endgames]
+    >>> [each.endgame for each in rb.refine(strategy, "cc/Kh/", solver=20).endgames]
     ['cc/Kh/', 'cc/Kh/']
     """
     tree, opponent = subgame.tree, 1 - player
@@ -566,7 +566,30 @@ def splice_gadget(
 def refine_jointly(
     base: Strategy, player: int, parts: Sequence[TreeSubgame], solver: GadgetSolver | int, table: Array
 ) -> None:
-    """Refine all subgames at once, on the whole tree with the player's strategy fixed outside them."""
+    """Refine all subgames at once, on the whole tree with the player's strategy fixed outside them.
+
+    Parameters
+    ----------
+    base
+        Strategy of the whole game.
+    player
+        Player whose strategy is refined.
+    parts
+        The subgames.
+    solver
+        Function that solves a game, or a number of iterations of DCFR.
+    table
+        Probabilities of the whole game; those of the player inside the subgames are replaced. float64 [table_size]
+
+    Examples
+    --------
+    >>> import riverboat as rb
+    >>> base = rb.Strategy.uniform("leduc")
+    >>> table = np.array(base.probabilities)
+    >>> refine_jointly(base, 0, [TreeSubgame(base.tree, "cc/Kh/", np.array([base.tree.node("cc/Kh/")]))], lp_solver, table)
+    >>> rb.quality(Strategy(base.tree, table)).best[1] < rb.quality(base).best[1]
+    True
+    """
     tree = base.tree
     flat = to_history_tree(tree)
     origin = flat.origin if flat.origin is not None and flat is not tree else np.arange(flat.table_size)

@@ -20,7 +20,7 @@ import numpy as np
 from riverboat.cards.deck import FULL_DECK, HAND_CARDS, Deck, card_name
 from riverboat.cards.notation import Cards, as_cards, format_cards
 from riverboat.cards.ranges import Range, compatible_weights
-from riverboat.core.arguments import Limits, checked
+from riverboat.core.arguments import CheckedLater, Limits, checked
 from riverboat.core.arrays import Array
 from riverboat.core.errors import InputError, MemoryLimitError, located_errors, short_repr, unknown_name_error
 from riverboat.games.base import CHANCE
@@ -314,28 +314,28 @@ class Spot(UnrolledStatesMixin):
     def make(
         *,
         board: Cards,
-        pot: int,
+        pot: Annotated[int, CheckedLater],
         stack: int | Sequence[int],
         oop: RangeText | Range,
         ip: RangeText | Range,
         bets: MenuInput | None = None,
         raises: str | None = None,
         donks: str | None = None,
-        rake: float | None = None,
-        rake_cap: float = inf,
-        add_all_in: str = "0%",
-        force_all_in: str = "0%",
-        merge: str = "0%",
+        rake: Annotated[float | None, CheckedLater] = None,
+        rake_cap: Annotated[float, CheckedLater] = inf,
+        add_all_in: Annotated[str, CheckedLater] = "0%",
+        force_all_in: Annotated[str, CheckedLater] = "0%",
+        merge: Annotated[str, CheckedLater] = "0%",
         donk_bets: bool = True,
-        raise_cap: int | None = None,
-        most_raises: int | list[int] | None = None,
+        raise_cap: Annotated[int | None, CheckedLater] = None,
+        most_raises: Annotated[int | list[int] | None, CheckedLater] = None,
         raise_sizes: Sequence[int] | None = None,
         least_bet: int = 1,
         played: str = "",
         led: str | None = None,
         locks: Iterable[NodeLock] = (),
         deck: Deck = FULL_DECK,
-        name: str = "spot",
+        name: Annotated[str, Limits(0, 4096)] = "spot",
     ) -> Spot:
         """Make a spot from players' notation.
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from riverboat.core import files
 from riverboat.core.errors import InputError, RiverboatError, unknown_name_error
-from riverboat.core.files import write_text
 from riverboat.formats.sites.reader import ReadHands, read_files
 from riverboat.formats.table_phh import format_table_hand
 from riverboat.games.holdem.table_hands import TableHand
@@ -287,7 +287,7 @@ def write_phhs(path: str | Path, hands: Sequence[TableHand]) -> None:
     """
     if Path(path).suffix != ".phhs":
         raise InputError(f"out {str(path)!r}: the suffix must be .phhs")
-    write_text(Path(path), format_hands(hands))
+    files.write_text(Path(path), format_hands(hands))
 
 
 def format_hands(hands: Sequence[TableHand]) -> str:
